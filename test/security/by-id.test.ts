@@ -5,6 +5,7 @@ import { Refusal } from '../../src/errors.ts';
 import { removeMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { revokeInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { deleteProject, renameProject } from '../../src/services/tenancy/projects/operations.ts';
+import { organization, signedIn } from '../support/builders.ts';
 import { type Company, foundCompany } from '../support/company.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import type { Person } from '../support/instance.ts';
@@ -96,6 +97,37 @@ describe.each(acts)('%s by its id', (_name, kind, act) => {
     const refusal = await refusalOf(act, { kind: 'anonymous' }, idOf());
     expect(refusal?.code).toBe('unauthenticated');
   });
+});
+
+test('O7 under their own organization, an owner does not reach an object of another one by its id', async () => {
+  const { clientId, mapping, invitation, webhook, delivery } = company;
+  const { slug, owner } = await organization(idctl);
+  const client = await signedIn(idctl, owner.email);
+  const requests: [method: string, path: string, body?: object][] = [
+    ['GET', `clients/${clientId}`],
+    ['PATCH', `clients/${clientId}`, { name: 'Other' }],
+    ['POST', `clients/${clientId}/rotate`],
+    ['DELETE', `clients/${clientId}`],
+    ['DELETE', `group-mappings/${mapping}`],
+    ['DELETE', `invitations/${invitation}`],
+    ['GET', `projects/${ids['project']}/members`],
+    ['PATCH', `projects/${ids['project']}`, { name: 'Other' }],
+    ['DELETE', `projects/${ids['project']}`],
+    ['GET', `webhooks/${webhook}/deliveries`],
+    ['POST', `webhooks/${webhook}/test`],
+    ['POST', `webhooks/${webhook}/deliveries/${delivery}/retry`],
+    ['DELETE', `webhooks/${webhook}`],
+    ['DELETE', `members/${company.member.id}`],
+  ];
+  for (const [method, path, body] of requests) {
+    const answer = await client.send(method, `/api/v1/orgs/${slug}/${path}`, { body });
+    expect([method, path, answer.status, answer.body.code]).toEqual([
+      method,
+      path,
+      404,
+      'not_found',
+    ]);
+  }
 });
 
 test('a request that names a project by its slug must also name the organization', async () => {

@@ -394,6 +394,23 @@ test('S10 a changed issuer needs the secret again', async () => {
   expect(answer).toMatchObject({ status: 409, body: { code: 'secret_required' } });
 });
 
+test('S10 a changed address of the directory needs the password again, in the plan too', async () => {
+  const { slug: org } = await foundEmpty(idctl, 0);
+  const kept = {
+    uri: 'ldaps://directory.acme.test',
+    bindDn: 'cn=idctl,dc=acme,dc=test',
+    searchBase: 'dc=acme,dc=test',
+    searchFilter: '(uid={username})',
+    emailAttribute: 'mail',
+  };
+  const given = { idctl: 1, ldap: { ...kept, bindPassword: { value: 'canary-7f3a' } } };
+  await apply(idctl.operator(), org, given);
+  const moved = { ...kept, uri: 'ldaps://attacker.test', bindPassword: { unchanged: true } };
+  await expect(plan(idctl.operator(), org, { idctl: 1, ldap: moved })).rejects.toMatchObject({
+    code: 'secret_required',
+  });
+});
+
 test('O3 a document that leaves no owner a way to sign in is refused as a whole', async () => {
   const { slug, people } = await foundEmpty(idctl, 1);
   await addMember(idctl.operator(), { org: slug, email: people[0] ?? '', role: 'owner' });

@@ -92,6 +92,14 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
     ]);
   });
 
+  test('P11 a code to confirm an address signs nobody in once the address was proved in another way', async () => {
+    const email = await signedUp();
+    const code = await idctl.codeFor(email);
+    await transaction(() => Account.update({ emailProof: 'mail' }, { where: { email } }));
+    const late = await post('verify-email', { email, code, password });
+    expect(late).toMatchObject({ status: 401, body: { code: 'code_invalid' }, cookies: [] });
+  });
+
   test('P10 the code is valid once and for ten minutes; a resend mails a new code, which replaces the first', async () => {
     const email = await signedUp();
     const first = await idctl.codeFor(email);

@@ -94,6 +94,20 @@ describe('§5.4 signing in with a social provider', () => {
     },
   );
 
+  test('S6 a sign-in that began with another client id of the instance is refused before GitHub is asked', async () => {
+    const { id } = hubber();
+    const client = social.idctl.client({ keepCookies: true });
+    const { github } = social.idctl.app.config.social;
+    const now = github.clientId;
+    github.clientId = 'an earlier client';
+    const started = await startAt(client, 'github').finally(() => {
+      github.clientId = now;
+    });
+    expect(await comeBack(client, social.github.signIn(started, id))).toMatchObject(failed);
+    const events = await Event.findAll({ where: { kind: 'signin.refused' }, order: ['id'] });
+    expect(events.at(-1)?.data).toMatchObject({ method: 'github', reason: 'connection_changed' });
+  });
+
   test('§5.4 only the primary address at GitHub counts, and only if GitHub has verified it', async () => {
     const { id, email } = hubber();
     expect((await withGitHub(social, id)).answer).toMatchObject({

@@ -231,6 +231,18 @@ test('if idctl cannot read the ID token, it asks the person and does not redirec
   expect([stranger.status, stranger.headers['location']]).toEqual([200, undefined]);
 });
 
+test('an ID token of another application is refused, and one of another session makes idctl ask', async () => {
+  const { browser, app, tokens } = await signedInApplication();
+  const other = await application(idctl);
+  const hint = { id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: bye };
+  const mixed = await walkTo(browser, logout({ ...hint, client_id: other.clientId }));
+  expect(mixed.status).toBe(400);
+  const elsewhere = await browserOf(idctl, app.email);
+  const page = await open(elsewhere, logout(hint));
+  expect(page.text).toContain('Grafana asks to sign you out');
+  for (const one of [browser, elsewhere]) expect((await one.get('/api/v1/me')).status).toBe(200);
+});
+
 test('S7 a sign-out redirects only to a URI that the client has registered', async () => {
   const { browser, app, tokens } = await signedInApplication();
   const evil = { post_logout_redirect_uri: 'https://evil.example.test/' };
