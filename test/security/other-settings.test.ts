@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Identity } from '../../src/database/models/identity.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
@@ -139,5 +140,21 @@ describe('P6 a raised cost', () => {
     expect(await hashOf()).toContain('m=20480,');
     expect(await costly.verify(await hashOf(), password)).toBe(true);
     await signedIn(idctl, email);
+  });
+
+  test('P5 P6 a password that is changed while the old one is hashed again stays changed, and the sign-in fails', async () => {
+    const idctl = await openInstance();
+    const { email, id } = await person(idctl);
+    const costly = createPasswordHasher({ memory: 20_480, time: 3, lanes: 1 });
+    const passwordHash = await costly.hash('another staple');
+    const hash: typeof costly.hash = async (...given) => {
+      const raised = await costly.hash(...given);
+      await transaction(() => Account.update({ passwordHash }, { where: { id } }));
+      return raised;
+    };
+    Object.assign(idctl.app.passwords, costly, { hash });
+    const answer = await idctl.client().post('/api/v1/auth/login', { email, password });
+    expect(answer.status).toBe(401);
+    expect((await Account.findByPk(id))?.passwordHash).toBe(passwordHash);
   });
 });

@@ -11,6 +11,11 @@ import { disableUser, enableUser } from '../../src/services/people/users/operati
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
+import {
+  putProjectMember,
+  removeProjectMember,
+} from '../../src/services/tenancy/projects/members.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { appOf, basic } from '../support/apps.ts';
 import { password, person } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
@@ -240,6 +245,23 @@ test('O10 wrong client: a client cannot use, see or revoke the code and tokens o
   expect((await ask('introspect', app)).body).toMatchObject({ active: true, sub: app.member.id });
   expect((await ask('revoke', app)).status).toBe(200);
   expect((await ask('introspect', app)).body).toEqual({ active: false });
+});
+
+test('O10 introspection says inactive once the person has lost the project role, though the session continues', async () => {
+  const app = await application(idctl);
+  const { slug: org } = app.org;
+  const { id, slug: project } = await createProject(idctl.operator(), { org, name: 'Web' });
+  await transaction(() => app.row.update({ projectId: id, role: 'viewer' }));
+  const membership = { org, project, user: app.email };
+  await putProjectMember(idctl.operator(), { ...membership, role: 'viewer' });
+  const browser = await browserOf(idctl, app.email);
+  const { access_token: token } = await app.signIn(browser);
+  const ask = () =>
+    idctl.client().form('/api/v1/oauth/introspect', { token }, basic(app.clientId, app.secret));
+  expect((await ask()).body).toMatchObject({ active: true });
+  await removeProjectMember(idctl.operator(), membership);
+  expect((await browser.get('/api/v1/me')).status).toBe(200);
+  expect((await ask()).body).toEqual({ active: false });
 });
 
 test('O10 a person of another organization gets access_denied, and the event does not name the person', async () => {

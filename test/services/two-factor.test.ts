@@ -88,6 +88,17 @@ test('§3.4 an unconfirmed setup expires after 15 minutes; starting again replac
   expect(late).toMatchObject({ status: 409, body: { code: 'conflict' } });
 });
 
+test('P12 the code that enabled the second factor does not sign in', async () => {
+  const { email } = await person(idctl);
+  const client = await signedIn(idctl, email);
+  const { secret } = (await client.post('/api/v1/me/totp')).body;
+  const code = codeOf(secret);
+  expect((await client.post('/api/v1/me/totp/confirm', { code })).status).toBe(200);
+  expect(await login(email, { totpCode: code })).toMatchObject(invalid);
+  idctl.wait(60);
+  expect((await login(email, { totpCode: codeOf(secret) })).status).toBe(200);
+});
+
 test('§5.3 with the second factor on, login does not complete without a valid code, and says that it needs one', async () => {
   const { email, secret } = await enrolled();
   expect(await login(email)).toMatchObject(required);
