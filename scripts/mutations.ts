@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { foundByOthers } from './mutations/found-by-others.ts';
 import { type Mutation, mutations } from './mutations/table.ts';
 
 // Takes one rule at a time out of a copy of the source, and checks that its test then fails.
@@ -14,7 +15,9 @@ const root = join(import.meta.dirname, '..');
 const copy = join(root, '.tmp/mutations');
 
 const wanted = process.argv.slice(2);
-const chosen = mutations.filter(({ rule }) => wanted.length === 0 || wanted.includes(rule));
+const chosen = [...mutations, ...foundByOthers].filter(
+  ({ rule }) => wanted.length === 0 || wanted.includes(rule),
+);
 makeCopy();
 const survived = chosen.filter((mutation) => !isNoticed(mutation));
 rmSync(copy, { recursive: true });
