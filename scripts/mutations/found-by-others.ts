@@ -83,4 +83,22 @@ export const foundByOthers: Mutation[] = [
     test: 'test/security/other-settings.test.ts',
     named: 'changed while the old one',
   },
+  {
+    rule: 'O7',
+    without: 'that a SCIM group counts only in its own organization',
+    file: 'src/services/provisioning/scim/groups/group.ts',
+    from: 'WHERE r.id = $1 AND r.organization_id = $2',
+    to: "WHERE r.id = $1 AND $2 <> ''",
+    test: 'test/http/scim-groups.test.ts',
+    named: 'neither reads nor changes a group',
+  },
+  {
+    rule: 'O12',
+    without: 'that the secret of a suspended client is refused',
+    file: 'src/services/signin/provider/provider.ts',
+    from: 'row?.secretHash == null || row.suspended || hash === null',
+    to: 'row?.secretHash == null || hash === null',
+    test: 'test/security/provider.test.ts',
+    named: 'a restore has suspended',
+  },
 ];

@@ -88,6 +88,25 @@ test('a list that breaks off is recorded with status 500 in the log of requests'
   await expect.poll(latest).toEqual([500]);
 });
 
+test('O7 a client neither reads nor changes a group of another organization by its id', async () => {
+  const { client, group, ada, push } = await mapped();
+  await push(ada);
+  const other = await scimClient(idctl);
+  const operations = [{ op: 'replace', path: 'displayName', value: 'taken' }];
+  const requests: [method: string, body?: object][] = [
+    ['GET'],
+    ['PUT', { displayName: 'taken' }],
+    ['PATCH', { schemas: [patchSchema], Operations: operations }],
+    ['DELETE'],
+  ];
+  for (const [method, body] of requests) {
+    const { status } = await other.send(method, `/Groups/${group.id}`, body);
+    expect([method, status]).toEqual([method, 404]);
+  }
+  const { body } = await client.get(`/Groups/${group.id}`);
+  expect([body.displayName, ids(body)]).toEqual(['dev', [ada]]);
+});
+
 describe('the resource', () => {
   test('RFC 7644 §3 a client can create, read, search, replace and delete a group', async () => {
     const client = await scimClient(idctl);

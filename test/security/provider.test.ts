@@ -247,6 +247,17 @@ test('O10 wrong client: a client cannot use, see or revoke the code and tokens o
   expect((await ask('introspect', app)).body).toEqual({ active: false });
 });
 
+test('O12 the secret of a client that a restore has suspended is refused', async () => {
+  const app = await application(idctl);
+  const { code, checks } = await codeOf(app, await browserOf(idctl, app.email));
+  await transaction(() => app.row.update({ suspendedAt: new Date() }));
+  const fields = { code, code_verifier: checks.pkceCodeVerifier };
+  const refused = await redeem(app, fields);
+  expect([refused.status, refused.body.error]).toEqual([401, 'invalid_client']);
+  await transaction(() => app.row.update({ suspendedAt: null }));
+  expect((await redeem(app, fields)).status).toBe(200);
+});
+
 test('O10 introspection says inactive once the person has lost the project role, though the session continues', async () => {
   const app = await application(idctl);
   const { slug: org } = app.org;
