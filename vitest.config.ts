@@ -33,9 +33,9 @@ export default defineConfig({
     // A worker loads the sources once, not for each of its files, which took a quarter of the time.
     // No test mocks a module, and a module of `test/` registers no hook when it is imported.
     isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: ['default', ['json', { outputFile: '.tmp/test-results.json' }]],
     projects: [
       {
