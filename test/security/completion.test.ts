@@ -108,7 +108,7 @@ async function typed(shell: string, lines: string[]): Promise<string[]> {
     `idctl ${line}\t\r`,
   ]);
   // If completion left a quote open, the shell would wait for its end.
-  await inTerminal(shell, env, [...answers, ['recorded', 'exit\r']], 150_000);
+  await inTerminal(shell, env, [...answers, ['recorded', 'exit\r']], 400_000);
   return (await readFile(record, 'utf8')).split('\0').slice(0, -1);
 }
 
@@ -132,7 +132,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     ];
     expect(await typed(shell(), lines)).toEqual([...begins, ...inQuotes, ...inQuotes].map(find));
     expect(existsSync(canary)).toBe(false);
-  }, 240_000);
+  }, 500_000);
 
   test('X9 an address that begins with a shell character, is half typed or follows another word is completed, and not run', async () => {
     const lines: [string, string][] = [
@@ -160,7 +160,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     );
     expect(shown).toEqual(lines.map(([, value]) => value));
     expect(existsSync(canary)).toBe(false);
-  }, 240_000);
+  }, 500_000);
 
   test('X9 the common start of several values is completed, and the shell runs no part of it', async () => {
     // Tab inserts the common start. In bash, this leaves a quote open, which the next input closes.

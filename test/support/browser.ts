@@ -39,7 +39,7 @@ export async function startBrowser(own: [string, ...string[]], at?: string): Pro
         viewport: narrow ? { width: 390, height: 844 } : { width: 1280, height: 900 },
       });
       const page = await context.newPage();
-      page.setDefaultTimeout(20_000);
+      page.setDefaultTimeout(60_000);
       const [complaints, foreign]: [string[], string[]] = [[], []];
       page.on('console', (message) => {
         // The console also reports answers such as 401, which are no fault of the page.

@@ -67,7 +67,7 @@ export async function multiply(
   if (model === undefined) throw new Error(`there is no table ${table}`);
   const columns = Object.values(model.getAttributes()).map(({ field }) => String(field));
   const values = columns.map((column) => changed[column] ?? `o.${column}`);
-  await transaction(() =>
+  await patiently(() =>
     execute(
       `INSERT INTO ${table} (${columns.join(', ')})
        ${numbers} AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < ${times})
@@ -75,6 +75,14 @@ export async function multiply(
       [],
     ),
   );
+}
+
+/** Runs work in a transaction whose statements may take long on a busy machine. */
+export function patiently<T>(work: () => Promise<T>): Promise<T> {
+  return transaction(async () => {
+    if (dialect === 'postgres') await execute(`SET LOCAL statement_timeout = '100s'`, []);
+    return work();
+  });
 }
 
 /** SQL for the id of the nth row of a kind; `since` is its time, in hexadecimal digits. */
