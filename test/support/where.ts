@@ -12,7 +12,7 @@ export const slow = [
   ...files('e2e', 'pipeline'),
   ...files('faults', 'boot', 'clock', 'jobs-wait', 'killed-copies', 'killed-sign-ins', 'places'),
   ...files('faults', 'releases', 'stalled-writes'),
-  ...files('security', 'limits-storm', 'root-and-owner'),
+  ...files('security', 'completion', 'limits-storm', 'root-and-owner'),
   ...files('services', 'database-move-guards', 'database-move-kills'),
 ];
 
@@ -26,7 +26,7 @@ export const neutral = [
   ...files('faults', 'file-handles', 'kills'),
   ...files('http', 'door-*', 'forward-auth', 'matrix', 'matrix-commands', 'nginx', 'pages*'),
   ...files('http', 'public-clients', 'receive', 'reference', 'release', 'withheld'),
-  ...files('security', 'approval-waits', 'asvs*', 'callbacks', 'completion'),
+  ...files('security', 'approval-waits', 'asvs*', 'callbacks'),
   ...files('security', 'cookie-names', 'document-secrets', 'expired-tokens', 'forward-auth'),
   ...files('security', 'ldap', 'ldap-tries', 'limits-storm'),
   ...files('security', 'login-application', 'mail-guesses', 'mix-up', 'next-commands', 'notices'),
