@@ -1,4 +1,5 @@
 import { fileFault } from './host/file-fault.ts';
+import type { Failure, Reason } from './reasons.ts';
 
 /** The class of a refusal. HTTP and the command line map a kind to a status or an exit code. */
 export type RefusalKind =
@@ -122,7 +123,11 @@ interface RefusalOptions {
   continuation?: string | undefined;
   /** The value of the cookie that binds the passkey challenge in `extra` to this browser. */
   browser?: string | undefined;
-  /** The reason, for the log and the operator. No client sees it. */
+  /** Why a person or client was refused, for the log and the event. No client sees it. */
+  reason?: Reason | undefined;
+  /** How another server failed. No client sees it, unless `extra` has it too. */
+  failure?: Failure | undefined;
+  /** The error behind the refusal, for the log and the operator. No client sees it. */
   cause?: unknown;
 }
 
@@ -136,6 +141,8 @@ export class Refusal extends Error {
   readonly extra: Record<string, unknown>;
   readonly continuation: string | undefined;
   readonly browser: string | undefined;
+  readonly reason: Reason | undefined;
+  readonly failure: Failure | undefined;
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
     super(message, { cause: options.cause });
@@ -148,6 +155,8 @@ export class Refusal extends Error {
     this.extra = options.extra ?? {};
     this.continuation = options.continuation;
     this.browser = options.browser;
+    this.reason = options.reason;
+    this.failure = options.failure;
   }
 
   /** The class of the refusal. */

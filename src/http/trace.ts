@@ -61,20 +61,15 @@ export function traceRequests(log: Logger): RequestHandler {
   };
 }
 
-/** The fields that the log adds to the code of a refusal: a reason or an error. */
+/** The fields that the log adds to the code of a refusal: the hidden reason, and the error. */
 function whyOf(refusal: Refusal | undefined): { reason?: string; err?: Error } {
   // The log explains an outage once, not with each request.
   if (refusal === undefined || isOutage(refusal)) return {};
-  return isWithheld(refusal) ? { err: refusal } : reasonOf(refusal.cause);
-}
-
-/** Why a request was refused: a system error, or a reason hidden from the client. */
-function reasonOf(cause: unknown): { reason?: string; err?: Error } {
-  if (cause instanceof Error) return { err: cause };
-  if (typeof cause !== 'object' || cause === null) return {};
+  if (isWithheld(refusal)) return { err: refusal };
+  const { reason, cause } = refusal;
   return {
-    ...('reason' in cause && typeof cause.reason === 'string' ? { reason: cause.reason } : {}),
-    ...('cause' in cause ? reasonOf(cause.cause) : {}),
+    ...(reason === undefined ? {} : { reason }),
+    ...(cause instanceof Error ? { err: cause } : {}),
   };
 }
 

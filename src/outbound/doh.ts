@@ -142,11 +142,13 @@ function unreachable(error: unknown): never {
   if (!(error instanceof Refusal)) throw error;
   throw new Refusal('resolver_failed', `The resolver ${error.message}`, {
     hint,
+    failure: error.failure,
     extra: error.extra,
     cause: error,
   });
 }
 
 function failed(message: string, cause?: unknown): Refusal {
-  return new Refusal('resolver_failed', message, { hint, extra: { reason: 'malformed' }, cause });
+  const failure = { reason: 'malformed' } as const;
+  return new Refusal('resolver_failed', message, { hint, failure, extra: failure, cause });
 }

@@ -1,7 +1,8 @@
 import { Refusal } from '../errors.ts';
+import type { NetworkReason } from '../reasons.ts';
 
 /** Texts for failures. Each continues a sentence that starts with the host or the endpoint. */
-export const failureWords = {
+export const failureWords: Record<NetworkReason, string> = {
   timeout: 'did not answer in time',
   too_large: 'answered with more than the allowed 1 MiB',
   redirected: 'answered with a redirect, which is not followed',
@@ -12,12 +13,9 @@ export const failureWords = {
   tls_expired: 'has a TLS certificate that is not valid now',
   tls_missing: 'does not speak TLS correctly',
   unreachable: 'could not be reached',
-} as const;
+};
 
-/** The reason for a failed request. */
-export type Failure = keyof typeof failureWords;
-
-const failures: Record<string, Failure> = {
+const failures: Record<string, NetworkReason> = {
   TimeoutError: 'timeout',
   AbortError: 'timeout',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
@@ -47,15 +45,16 @@ export function failureOf(error: unknown, host: string): Refusal {
 }
 
 /** The reason for a failed connection or request, judged by network and TLS errors. */
-export function reasonOf(error: unknown): Failure {
+export function reasonOf(error: unknown): NetworkReason {
   const keys = causes(error).flatMap((one) => [one.name, 'code' in one ? String(one.code) : '']);
   const key = keys.find((one) => Object.hasOwn(failures, one));
   return (key && failures[key]) || 'unreachable';
 }
 
 /** The refusal for a request that failed with this reason. */
-export function requestFailed(host: string, reason: Failure, cause?: unknown): Refusal {
+export function requestFailed(host: string, reason: NetworkReason, cause?: unknown): Refusal {
   return new Refusal('upstream_failed', `${host} ${failureWords[reason]}`, {
+    failure: { reason },
     extra: { reason },
     cause,
   });

@@ -5,13 +5,17 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { Refusal } from '../errors.ts';
+import {
+  checkedFields,
+  type FailureReason,
+  type ProviderReason,
+  providerErrors,
+  type Stage,
+} from '../reasons.ts';
 import { causes } from './failure.ts';
 
 // Maps a provider's faults to idctl's own codes. The provider's text never reaches a message
 // (security S8). `cause` keeps the text for the log.
-
-/** The provider's response that failed. */
-export type Stage = 'discovery' | 'authorization' | 'token' | 'id_token' | 'userinfo';
 
 const names: Record<Stage, string> = {
   discovery: 'discovery document',
@@ -24,16 +28,18 @@ const names: Record<Stage, string> = {
 /** The refusal for a provider that is unreachable, broken or not conformant. */
 export function providerFailed(
   stage: Stage,
-  reason: string,
+  reason: FailureReason,
   why: string,
   rest: Rest = {},
 ): Refusal {
+  const failure = { stage, reason };
   return new Refusal(
     'provider_failed',
     `The identity provider's ${names[stage]} could not be used: ${why}`,
     {
       hint: rest.hint ?? 'Check the issuer of the connection, and that the provider runs.',
-      extra: { stage, reason },
+      failure,
+      extra: failure,
       cause: rest.cause,
     },
   );
@@ -44,11 +50,12 @@ interface Rest {
   cause?: unknown;
 }
 
-function providerRefused(stage: Stage, reason: string, cause: unknown): Refusal {
+function providerRefused(stage: Stage, reason: ProviderReason, cause: unknown): Refusal {
+  const failure = { stage, reason };
   return new Refusal(
     'provider_refused',
     `The identity provider's ${names[stage]} was not accepted (${reason})`,
-    { extra: { stage, reason }, cause, hint: hints[reason] },
+    { failure, extra: failure, cause, hint: hints[reason] },
   );
 }
 
@@ -81,29 +88,24 @@ export function providerRefusal(error: unknown, stage: Stage): Refusal {
 }
 
 function fromNetwork(refusal: Refusal, stage: Stage, error: unknown): Refusal {
-  if (refusal.code !== 'upstream_failed') {
-    const { message, extra, hint } = refusal;
-    return new Refusal(refusal.code, message, {
+  const { code, message, extra, hint } = refusal;
+  const reason = refusal.failure?.reason;
+  if (code !== 'upstream_failed') {
+    return new Refusal(code, message, {
+      failure: reason && { stage, reason },
       extra: { ...extra, stage },
       cause: error,
       hint,
     });
   }
-  return providerFailed(stage, String(refusal.extra['reason']), refusal.message, { cause: error });
+  return providerFailed(stage, reason ?? 'unreachable', message, { cause: error });
 }
 
-// RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID Connect Core §3.1.2.6.
-const errorCodes = new Set(
-  `access_denied invalid_request unauthorized_client unsupported_response_type invalid_scope server_error
-  temporarily_unavailable interaction_required login_required account_selection_required consent_required
-  invalid_client invalid_grant unsupported_grant_type invalid_token`.split(/\s+/),
-);
-
-function knownError(error: string): string {
-  return errorCodes.has(error) ? error : 'error_response';
+function knownError(error: string): ProviderReason {
+  return providerErrors.find((one) => one === error) ?? 'error_response';
 }
 
-function brokenness(error: ClientError): { reason: string; why: string } | undefined {
+function brokenness(error: ClientError): { reason: ProviderReason; why: string } | undefined {
   switch (error.code) {
     case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
       return { reason: 'unexpected_status', why: 'it came with an unexpected HTTP status' };
@@ -123,7 +125,7 @@ function brokenness(error: ClientError): { reason: string; why: string } | undef
 }
 
 // The library distinguishes these errors only by constant messages. Tests check the messages.
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): ProviderReason {
   const message = said(error);
   if (/signature verification failed|no applicable keys|multiple applicable keys/.test(message)) {
     return 'signature_invalid';
@@ -131,12 +133,9 @@ function reasonOf(error: unknown): string {
   const name = [...message.matchAll(/"(\w+)"/g)]
     .map((match) => match[1])
     .findLast((word) => word !== 'response');
-  return name !== undefined && fields.has(name) ? `${name}_invalid` : 'invalid_response';
+  const field = checkedFields.find((one) => one === name);
+  return field === undefined ? 'invalid_response' : `${field}_invalid`;
 }
-
-const fields = new Set(
-  'alg aud azp iss nonce sub exp iat nbf state id_token access_token token_type crit'.split(' '),
-);
 
 function stageOf(error: unknown, stage: Stage): Stage {
   if (stage !== 'token') return stage;

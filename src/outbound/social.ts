@@ -61,7 +61,8 @@ function asEncryptedAs(setting: string, configured: string, fetch: BoundedFetch)
     if (url.startsWith('https:')) return fetch(url, options);
     const { host } = new URL(url);
     const message = `social.${setting} leads to http://${host}, which is not encrypted.`;
-    throw new Refusal('outbound_refused', message, { extra: { reason: 'plain_http' } });
+    const failure = { reason: 'plain_http' } as const;
+    throw new Refusal('outbound_refused', message, { failure, extra: failure });
   };
 }
 

@@ -16,11 +16,8 @@ const failed = routeTo('public', 'GET', '/api/v1/failed', {
   summary: 'Fail',
   input: z.strictObject({ code: z.string().optional() }),
   run: () => {
-    const cause = {
-      reason: 'wrong_password',
-      cause: Object.assign(new Error('gone'), { body: 'canary-5' }),
-    };
-    throw new Refusal('signin_failed', 'No.', { cause });
+    const cause = Object.assign(new Error('gone'), { body: 'canary-5' });
+    throw new Refusal('signin_failed', 'No.', { reason: 'wrong_password', cause });
   },
 });
 const auth = { authorization: 'Bearer good' };

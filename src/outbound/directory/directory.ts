@@ -1,4 +1,4 @@
-import type { Failure } from '../failure.ts';
+import type { DirectoryReason } from '../../reasons.ts';
 
 /** A directory server, and how to connect to it. */
 export interface DirectoryServer {
@@ -55,32 +55,3 @@ export interface DirectoryEntry {
 export type DirectoryAnswer<T> =
   | { ok: true; value: T }
   | { ok: false; at: 'bind' | 'search'; reason: DirectoryReason; code: number };
-
-/** The reasons for which a directory refuses a valid request, with Active Directory's subcodes. */
-export type DirectoryReason =
-  | 'credentials_refused'
-  | 'user_unknown'
-  | 'wrong_password'
-  | 'logon_hours'
-  | 'workstation'
-  | 'password_expired'
-  | 'account_disabled'
-  | 'account_expired'
-  | 'must_change_password'
-  | 'account_locked'
-  | 'stronger_auth_required'
-  | 'encryption_required'
-  | 'dn_malformed'
-  | 'anonymous_refused'
-  | 'not_permitted'
-  | 'base_missing'
-  | 'bind_required'
-  | 'referred'
-  | 'limit_exceeded'
-  | 'refused';
-
-/** The stage at which the connection to a directory failed. */
-export type DirectoryPlace = 'name' | 'connection' | 'TLS' | 'answer';
-
-/** The reason why the connection to a directory failed. */
-export type DirectoryFailure = Failure | 'closed' | 'malformed' | 'starttls_refused' | 'busy';

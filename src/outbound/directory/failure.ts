@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts';
+import type { DirectoryFailure, DirectoryPlace, DirectoryReason } from '../../reasons.ts';
 import { failureWords, reasonOf } from '../failure.ts';
-import type { DirectoryFailure, DirectoryPlace, DirectoryReason } from './directory.ts';
 
 const words: Record<DirectoryFailure, string> = {
   ...failureWords,
@@ -10,7 +10,7 @@ const words: Record<DirectoryFailure, string> = {
   busy: 'says that it is too busy',
 };
 
-/** The refusal for a failed connection to a directory (L7). `extra` has the stage and reason. */
+/** The refusal for a failed connection to a directory (L7). */
 export function directoryFailed(
   host: string,
   at: DirectoryPlace,
@@ -19,6 +19,7 @@ export function directoryFailed(
   more = '',
 ): Refusal {
   return new Refusal('upstream_failed', `${host} ${words[reason]}${more}`, {
+    failure: { at, reason },
     extra: { at, reason },
     cause,
   });

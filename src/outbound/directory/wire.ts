@@ -10,12 +10,13 @@ import {
 } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../../errors.ts';
+import type { DirectoryFailure, DirectoryPlace } from '../../reasons.ts';
 import { canonicalHost, kindOf } from '../../text/address.ts';
 import { isSeen } from '../../text/unseen.ts';
 import { causes } from '../failure.ts';
 import type { Guard } from '../guard.ts';
 import type { Limits } from '../limits.ts';
-import type { DirectoryFailure, DirectoryPlace, DirectoryServer } from './directory.ts';
+import type { DirectoryServer } from './directory.ts';
 import { directoryFailed, notConnected } from './failure.ts';
 import { messageReader } from './message.ts';
 import { startTls } from './start-tls.ts';
@@ -105,6 +106,7 @@ function requireLocal(host: string, { remoteAddress = '' }: Socket): void {
   if (kindOf(remoteAddress) === 'loopback') return;
   throw new Refusal('outbound_refused', `${host} would receive passwords without TLS`, {
     hint: 'Use ldaps:// or StartTLS. Or the operator can set ldap.allowPlaintext: on in idctl.yaml.',
+    failure: { reason: 'plaintext' },
     extra: { reason: 'plaintext' },
   });
 }

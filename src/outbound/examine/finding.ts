@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts';
 import { type Finding, wrong } from '../../finding.ts';
-import { type Failure, failureWords } from '../failure.ts';
+import type { NetworkReason } from '../../reasons.ts';
+import { failureWords } from '../failure.ts';
 
 // The findings of an examination, in idctl's own sentences. They never quote the provider (security
 // S8), except for host names that the operator must allow. Only the operator also sees the issuer.
@@ -23,19 +24,19 @@ export type StepName = (typeof stepNames)[number];
 export function unanswered(error: unknown, what: string): Finding<never> {
   if (!(error instanceof Refusal)) throw error;
   if (error.code === 'outbound_refused') return wrong(error.message, error.hint ?? elsewhere);
-  const reason = failureIn(error) ?? 'unreachable';
+  const reason = networkReasonOf(error) ?? 'unreachable';
   return wrong(`${what} ${failureWords[reason]}`, hints[reason] ?? elsewhere);
 }
 
-function failureIn({ extra }: Refusal): Failure | undefined {
-  const known = Object.keys(failureWords).find((reason) => reason === extra['reason']);
+function networkReasonOf({ failure }: Refusal): NetworkReason | undefined {
+  const known = Object.keys(failureWords).find((reason) => reason === failure?.reason);
   // The value is a key of the table.
-  return known as Failure | undefined;
+  return known as NetworkReason | undefined;
 }
 
 const elsewhere = 'Check that the provider runs, and that this machine can reach it.';
 
-const hints: Partial<Record<Failure, string>> = {
+const hints: Partial<Record<NetworkReason, string>> = {
   redirected: 'Use the address that answers without a redirect.',
   too_large: 'Make the response of the provider smaller.',
   name_not_found: 'Check the spelling, and that this machine can resolve the name.',

@@ -116,7 +116,7 @@ async function askDaemon(ctx: Context, address: string, idle: boolean) {
     if (!(error instanceof Refusal)) throw error;
     const { host } = new URL(address);
     const stopped = `nothing listens on ${host}. Start it: idctl serve`;
-    return notReady(error.extra['reason'] === 'connection_refused' ? stopped : error.message);
+    return notReady(error.failure?.reason === 'connection_refused' ? stopped : error.message);
   }
 }
 

@@ -6,6 +6,7 @@ import { type AttemptStage, attemptStages, SsoAttempt } from '../../database/mod
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import type { Reason } from '../../reasons.ts';
 import { id, instant, ref } from '../foundation/fields.ts';
 import { operation } from '../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../foundation/page.ts';
@@ -131,22 +132,16 @@ async function dropOldest(connectionId: string, named: boolean): Promise<void> {
     await SsoAttempt.destroy({ where: { ...alike, id: { [Op.lte]: surplus.id } } });
 }
 
-const reasoned = z.object({ reason: z.string(), cause: z.unknown().optional() });
-const staged = z.object({ stage: z.enum(attemptStages), reason: z.string() });
-
 /** Where and why the sign-in failed, in our codes. `at` is the stage if the error names none. */
 function failureOf(error: unknown, at: AttemptStage): { stage: AttemptStage; code: string } {
   if (!(error instanceof Refusal)) return { stage: at, code: 'internal_error' };
-  const told = reasoned.safeParse(error.cause).data;
-  if (told?.cause instanceof Refusal) return failureOf(told.cause, at);
-  const upstream = staged.safeParse(error.extra).data;
-  if (upstream === undefined)
-    return { stage: stageOf(told?.reason, at), code: told?.reason ?? error.code };
-  const { stage, reason } = upstream;
-  return { stage, code: error.code === 'outbound_refused' ? error.code : reason };
+  const { reason, failure, code } = error;
+  if (failure === undefined || !('stage' in failure))
+    return { stage: stageOf(reason, at), code: reason ?? code };
+  return { stage: failure.stage, code: code === 'outbound_refused' ? code : failure.reason };
 }
 
-function stageOf(reason: string | undefined, at: AttemptStage): AttemptStage {
+function stageOf(reason: Reason | undefined, at: AttemptStage): AttemptStage {
   switch (reason) {
     case 'connection_changed':
     case 'domain_not_verified':

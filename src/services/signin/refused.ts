@@ -3,6 +3,7 @@ import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
 import { unsynced } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
+import type { Reason } from '../../reasons.ts';
 import { networkOf, siteOf } from '../../text/address.ts';
 import { tallyEvent } from '../foundation/events/record.ts';
 import { giveBack, type Limit } from '../foundation/limits/limit.ts';
@@ -14,7 +15,7 @@ import { giveBack, type Limit } from '../foundation/limits/limit.ts';
  */
 export async function recordRefusedSignIn(
   ctx: Context,
-  { method, account, reason }: { method: SignInMethod; account: Account | null; reason: string },
+  { method, account, reason }: { method: SignInMethod; account: Account | null; reason: Reason },
 ): Promise<void> {
   const address = networkOf(ctx.client.address);
   const subject =
@@ -28,16 +29,12 @@ export async function recordRefusedSignIn(
 }
 
 /** The internal reason of a `signin_failed` refusal, or null for every other error. */
-export function reasonOfFailure(error: unknown): string | null {
-  if (!(error instanceof Refusal) || error.code !== 'signin_failed') return null;
-  const { cause } = error;
-  const said =
-    typeof cause === 'object' && cause !== null && 'reason' in cause ? cause.reason : null;
-  return String(said);
+export function reasonOfFailure(error: unknown): Reason | null {
+  return error instanceof Refusal && error.code === 'signin_failed' ? (error.reason ?? null) : null;
 }
 
 /** The reason to record for a refused sign-in; null for an error that is not recorded. */
-export function reasonToRecord(error: unknown): string | null {
+export function reasonToRecord(error: unknown): Reason | null {
   const told = error instanceof Refusal ? error.code : null;
   if (told === 'signin_method_off') return 'method_off';
   return told === 'sign_in_first' ? told : reasonOfFailure(error);
@@ -85,9 +82,9 @@ export async function reportFailure(
   record: (failure: ProviderFailure) => Promise<void>,
 ): Promise<unknown> {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') return error;
-  const { message, code, extra } = error;
-  const stage = String(extra['stage'] ?? 'discovery');
-  const reason = String(extra['reason'] ?? code);
+  const { message, code, failure } = error;
+  const stage = failure !== undefined && 'stage' in failure ? failure.stage : 'discovery';
+  const reason = failure?.reason ?? code;
   await recordOnce(error, of, () => record({ stage, reason, message }));
   return new Refusal('provider_failed', words.message, { hint: words.hint, cause: error });
 }

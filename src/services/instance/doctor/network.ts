@@ -72,11 +72,12 @@ function checkBaseUrl(
 
 function unreached(error: unknown, config: Config): never {
   if (!(error instanceof Refusal)) throw error;
-  const hint = changeFor(String(error.extra['reason']), config);
-  throw new Refusal(error.code, error.message, { hint, extra: error.extra, cause: error });
+  const { code, message, extra, failure } = error;
+  const hint = changeFor(failure?.reason, config);
+  throw new Refusal(code, message, { hint, extra, failure, cause: error });
 }
 
-function changeFor(reason: string, { baseUrl, listen }: Config): string {
+function changeFor(reason: string | undefined, { baseUrl, listen }: Config): string {
   const { host, hostname } = new URL(baseUrl);
   if (reason === 'name_not_found')
     return `Make ${host} resolve on this machine, or correct baseUrl.`;
@@ -84,7 +85,7 @@ function changeFor(reason: string, { baseUrl, listen }: Config): string {
     const open = isLoopback(hostname) ? `, or set baseUrl to http://${host}` : '';
     return `The daemon serves plain http. Put a proxy with TLS in front of it${open}.`;
   }
-  if (reason.startsWith('tls_'))
+  if (reason?.startsWith('tls_'))
     return 'Renew or complete the certificate. For your own certificate authority, set outbound.caFile.';
   const wanted = listenFor(baseUrl);
   if (wanted === null || portOf(wanted) === portOf(listen)) return start;

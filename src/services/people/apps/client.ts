@@ -3,6 +3,7 @@ import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import type { Reason } from '../../../reasons.ts';
 import { networkOf, siteOf } from '../../../text/address.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
@@ -67,7 +68,7 @@ export function refusedClientsLimit({ client, config }: Context): Limit {
   return { name: 'refused clients', of: networkOf(client.address), most, seconds: 60 };
 }
 
-function reasonAgainst(app: Row, secret: string): string | null {
+function reasonAgainst(app: Row, secret: string): Reason | null {
   const hash = hashOfSecret('cos_secret_', secret);
   if (hash === null || !isEqual(app.secretHash, hash)) return 'wrong_secret';
   if (app.suspendedAt !== null) return 'suspended';
@@ -75,13 +76,13 @@ function reasonAgainst(app: Row, secret: string): string | null {
 }
 
 /** The one answer to a refused client; only the log and the event get the reason. */
-export function clientRefused(reason: string | null): Refusal {
+export function clientRefused(reason: Reason | null): Refusal {
   return new Refusal(
     'invalid_client',
     'The client id or secret is not valid, or the app was revoked.',
     {
       hint: 'Ask the owner of the app to run idctl app regenerate, or to register a new app.',
-      cause: { reason },
+      reason: reason ?? undefined,
     },
   );
 }
@@ -90,7 +91,7 @@ export function clientRefused(reason: string | null): Refusal {
 async function recordRefusedClient(
   ctx: Context,
   app: Row | null,
-  reason: string | null,
+  reason: Reason | null,
 ): Promise<void> {
   const address = networkOf(ctx.client.address);
   const subject = app === null ? {} : { subject: { type: 'app', id: app.id, name: app.name } };

@@ -5,6 +5,7 @@ import { Account } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { jsonIn } from '../../../input.ts';
+import type { Reason } from '../../../reasons.ts';
 import { type Bound, makeChallenge, type Purpose, spendChallenge } from './challenge.ts';
 import { relyingPartyOf } from './relying-party.ts';
 
@@ -42,7 +43,7 @@ export type GivenAssertion = z.output<typeof assertionInput>;
 /** The outcome of a check; the account is known if the credential is. */
 type Checked =
   | { passkeyId: string; account: Account }
-  | { refused: string; account: Account | null };
+  | { refused: Reason; account: Account | null };
 
 /**
  * The options for `navigator.credentials.get`, with a fresh challenge. Without an account any
@@ -157,7 +158,7 @@ function refusalOfOwner(
   { response: { userHandle } }: GivenAssertion,
   { purpose, accountId }: Bound,
   { accountId: owner, signsIn, suspendedAt }: Passkey,
-): string | null {
+): Reason | null {
   if (accountId !== null && owner !== accountId) return 'other_account';
   // A passkey that the person chose in the browser names its account (WebAuthn §7.2 step 6).
   if (purpose === 'signIn' && userHandle !== handleOf(owner)) return 'wrong_account';
@@ -168,7 +169,7 @@ function refusalOfOwner(
 }
 
 /** Our code for the library's error message. Tests check each code, as the messages may change. */
-export function refusalOf(error: unknown): { refused: string } {
+export function refusalOf(error: unknown): { refused: Reason } {
   const said = error instanceof Error ? error.message : '';
   if (/origin/i.test(said)) return { refused: 'wrong_origin' };
   if (/RP ID/i.test(said)) return { refused: 'wrong_host' };

@@ -6,6 +6,7 @@ import { openState, signState } from '../../../crypto/signed.ts';
 import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
+import type { Reason } from '../../../reasons.ts';
 import { after } from '../../foundation/time.ts';
 
 // A challenge travels signed and is stored only once it comes back, like the state of single
@@ -66,7 +67,7 @@ export async function spendChallenge(
   encoded: string,
   bound: Bound,
   browser: string | undefined,
-): Promise<string | null> {
+): Promise<Reason | null> {
   const text = Buffer.from(encoded, 'base64url').toString('utf8');
   const payload = fields.safeParse(openState(keyOf(ctx), text)).data;
   if (payload === undefined) return 'wrong_challenge';

@@ -5,6 +5,7 @@ import { orderedId } from '../../../crypto/id.ts';
 import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { unsynced } from '../../../database/transaction.ts';
+import type { Reason } from '../../../reasons.ts';
 import { networkOf } from '../../../text/address.ts';
 import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { id, instant, viewOf } from '../../foundation/fields.ts';
@@ -138,7 +139,7 @@ async function tell(
 export async function recordRefusedPasskey(
   ctx: Context,
   account: Pick<Account, 'id' | 'name'>,
-  { purpose, reason }: { purpose: Purpose; reason: string },
+  { purpose, reason }: { purpose: Purpose; reason: Reason },
 ): Promise<void> {
   const { id, name } = account;
   const address = networkOf(ctx.client.address);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
+import type { Reason } from '../../../reasons.ts';
 import {
   bytes,
   challengeIn,
@@ -108,7 +109,7 @@ export async function checkRegistration(
   given: z.output<typeof registrationInput>,
   accountId: string,
   browser: string | undefined,
-): Promise<NewCredential | { refused: string }> {
+): Promise<NewCredential | { refused: Reason }> {
   const { id, rawId, type, response } = given;
   const { transports = [], ...rest } = response;
   const expectedChallenge = challengeIn(response.clientDataJSON);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '../../../errors.ts';
+import type { Reason } from '../../../reasons.ts';
 import { instant } from '../../foundation/fields.ts';
 import { userView } from '../accounts/account.ts';
 
@@ -31,10 +32,12 @@ export const openLoginLinkInput = z.strictObject({ token: z.string().min(1).max(
 export const loginLinkView = z.object({ url: z.string(), expiresAt: instant });
 
 /** The answer to every failed sign-in (security P7). Only the log and the event get the reason. */
-export function signInFailed(reason: string, cause?: unknown): Refusal {
+export function signInFailed(reason: Reason, cause?: Refusal): Refusal {
   return new Refusal('signin_failed', 'You could not be signed in.', {
     hint: 'Try again. If it happens again, give your administrator the reference.',
-    cause: { reason, cause },
+    reason,
+    failure: cause?.failure,
+    cause,
   });
 }
 
@@ -54,7 +57,8 @@ const wrongEntries = {
 export function inWordsOf(method: keyof typeof wrongEntries, error: unknown): unknown {
   if (!(error instanceof Refusal) || error.code !== 'signin_failed') return error;
   const { message, hint } = wrongEntries[method];
-  return new Refusal('signin_failed', message, { hint, cause: error.cause });
+  const { reason, failure, cause } = error;
+  return new Refusal('signin_failed', message, { hint, reason, failure, cause });
 }
 
 /**

@@ -63,7 +63,7 @@ export function secondFactorRequired(
   return new Refusal('second_factor_required', message, {
     hint,
     extra: { methods, ...(passkeyOptions === undefined ? {} : { passkeyOptions }) },
-    cause: { reason: 'second_factor_required' },
+    reason: 'second_factor_required',
     continuation,
     browser,
   });

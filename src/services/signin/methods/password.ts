@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
+import type { Reason } from '../../../reasons.ts';
 import { email } from '../../foundation/fields.ts';
 import { rememberClient } from '../../foundation/limits/password.ts';
 import { givenPassword, isEmailVerified } from '../../people/accounts/account.ts';
@@ -21,7 +22,7 @@ export function judgePassword(
   ctx: Context,
   account: Account | null,
   right: boolean,
-): { proved: Account; hash: string } | { refused: string } {
+): { proved: Account; hash: string } | { refused: Reason } {
   if (account === null) return { refused: 'unknown_account' };
   if (!right) return { refused: 'wrong_password' };
   const { disabledAt, passwordHash: hash } = account;

@@ -65,20 +65,11 @@ export async function recordRefusedBySso(
   connection: SsoConnection,
   refusal: Refusal,
 ): Promise<void> {
-  const reason = reasonOf(refusal);
+  // If the provider refused, its own code says more.
+  const reason = refusal.failure?.reason ?? refusal.reason ?? refusal.code;
   const kind = reason === ownerRefused ? 'sso.owner.refused' : 'sso.signin.refused';
   const what = { kind, ...aboutSso(connection), data: { reason } } as const;
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
-}
-
-function reasonOf(refusal: Refusal): string {
-  const { cause, extra } = refusal;
-  // If the provider refused, the reason is in the cause of the cause.
-  const inner =
-    typeof cause === 'object' && cause !== null && 'cause' in cause ? cause.cause : null;
-  if (inner instanceof Refusal) return reasonOf(inner);
-  if (typeof cause === 'object' && cause !== null && 'reason' in cause) return String(cause.reason);
-  return String(extra['reason'] ?? refusal.code);
 }
 
 /** Admits the person, after reading connection and domain again (security S6). */

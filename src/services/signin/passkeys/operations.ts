@@ -78,7 +78,7 @@ export const registerPasskey = operation({
       await recordRefusedPasskey(ctx, account, { purpose: 'register', reason });
       throw new Refusal('conflict', 'This passkey could not be added.', {
         hint: 'Try again, or use another device.',
-        cause: { reason },
+        reason,
       });
     }
     const made = transaction(async () => {

@@ -119,7 +119,7 @@ async function refuseBarred(
   const { host } = new URL(client.origin);
   throw new Refusal('forbidden', `You cannot open ${host} with this account.`, {
     hint: 'Sign in with another account, or ask your administrator.',
-    cause: { reason },
+    reason,
   });
 }
 

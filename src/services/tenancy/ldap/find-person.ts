@@ -6,6 +6,7 @@ import type {
   DirectoryVisit,
   FoundEntries,
 } from '../../../outbound/directory/directory.ts';
+import type { Reason } from '../../../reasons.ts';
 import { canonicalEmail } from '../../foundation/domain-names/canonical.ts';
 import { name as nameField } from '../../foundation/fields.ts';
 import { tryingBind } from './bind-tries.ts';
@@ -54,7 +55,7 @@ export async function findPerson(
   visit: DirectoryVisit,
   connection: LdapConnection,
   username: string,
-): Promise<{ ok: true; person: DirectoryPerson } | { ok: false; reason: string }> {
+): Promise<{ ok: true; person: DirectoryPerson } | { ok: false; reason: Reason }> {
   const account = { dn: connection.bindDn, password: openBindPassword(ctx, connection) };
   const query = personQuery(connection, username);
   const answer = await tryingBind(ctx, connection, (watch) => watch(visit).search(account, query));

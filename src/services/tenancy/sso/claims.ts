@@ -1,5 +1,6 @@
 import type { SsoConnection } from '../../../database/models/sso-connection.ts';
 import type { Proof } from '../../../outbound/outbound.ts';
+import type { Reason } from '../../../reasons.ts';
 import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
 import { name as nameField } from '../../foundation/fields.ts';
 import { type Groups, readGroups } from './groups.ts';
@@ -63,7 +64,7 @@ function nameIn({
 export function personOn(
   { emailDomain, ignoreEmailVerified }: SsoConnection,
   { email, name }: Said,
-): { ok: true; email: string; name: string } | { ok: false; reason: string } {
+): { ok: true; email: string; name: string } | { ok: false; reason: Reason } {
   if (emailDomain === null) return { ok: false, reason: 'domain_not_verified' };
   if ('reason' in email) return { ok: false, reason: email.reason };
   const { address, denied } = email;

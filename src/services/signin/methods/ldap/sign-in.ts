@@ -4,6 +4,7 @@ import type { Context } from '../../../../context.ts';
 import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
+import type { Reason } from '../../../../reasons.ts';
 import { findUsableEmail } from '../../../foundation/domain-names/owns.ts';
 import { tallyEvent } from '../../../foundation/events/record.ts';
 import { entryLimit } from '../../../foundation/limits/ldap.ts';
@@ -149,7 +150,7 @@ function proofOf(connection: LdapConnection): string {
 export async function recordRefusedByDirectory(
   ctx: Context,
   connection: LdapConnection,
-  { reason, person }: { reason: string; person: DirectoryPerson | null },
+  { reason, person }: { reason: Reason; person: DirectoryPerson | null },
 ): Promise<void> {
   const data = { reason, ...(person === null ? {} : { entry: person.dn }) };
   const kind = reason === ownerRefused ? 'ldap.owner.refused' : 'ldap.signin.refused';
@@ -175,9 +176,9 @@ export async function reportDirectory(ctx: Context, connection: LdapConnection, 
 async function recordUnreached(
   ctx: Context,
   connection: LdapConnection,
-  { message, code, extra }: Refusal,
+  { message, code, failure }: Refusal,
 ): Promise<void> {
-  const reason = String(extra['reason'] ?? code);
+  const reason = failure?.reason ?? code;
   const what = {
     kind: 'ldap.directory.failed' as const,
     ...aboutLdap(connection),

@@ -7,6 +7,7 @@ import { rehearse } from '../../../../database/transaction.ts';
 import { refuseField } from '../../../../errors.ts';
 import { type Finding, right, type Step, stepOf } from '../../../../finding.ts';
 import { parse } from '../../../../input.ts';
+import type { Reason } from '../../../../reasons.ts';
 import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
 import { giveBack, type Limit, spend } from '../../../foundation/limits/limit.ts';
 import { operation } from '../../../foundation/operation.ts';
@@ -148,8 +149,8 @@ async function rehearseSignIn(
 }
 
 /** Why the sign-in would be refused, as a key of `refusalWords`. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): Reason {
   const reason = reasonOfFailure(error);
-  if (reason === null || !Object.hasOwn(refusalWords, reason)) throw error;
+  if (reason === null || refusalWords[reason] === undefined) throw error;
   return reason;
 }

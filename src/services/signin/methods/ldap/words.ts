@@ -1,12 +1,12 @@
 import { Refusal } from '../../../../errors.ts';
 import { type Finding, wrong } from '../../../../finding.ts';
+import type { DirectoryQuery, DirectoryVisit } from '../../../../outbound/directory/directory.ts';
 import type {
   DirectoryFailure,
   DirectoryPlace,
-  DirectoryQuery,
   DirectoryReason,
-  DirectoryVisit,
-} from '../../../../outbound/directory/directory.ts';
+  Reason,
+} from '../../../../reasons.ts';
 import type { Missing } from '../../../tenancy/ldap/find-person.ts';
 
 // Each fault, and the one thing to change (security L9). A directory's own texts are never shown.
@@ -141,7 +141,7 @@ const failureHints: Record<DirectoryFailure, string> = {
 };
 
 /** Why the sign-in is refused after the directory has accepted the password. */
-export const refusalWords: Record<string, Words> = {
+export const refusalWords: Partial<Record<Reason, Words>> = {
   email_missing: {
     seen: 'the entry has no usable e-mail address',
     hint: 'Give the entry an address, or name another attribute: --email-attribute.',
@@ -182,12 +182,11 @@ export function refusedWith(
 /** Where and why the connection to a directory failed. Throws any other error again. */
 export function unreached(error: unknown): { at: DirectoryPlace; finding: Finding<never> } {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') throw error;
-  const { message: seen, extra } = error;
+  const { message: seen, failure } = error;
   if (error.code === 'outbound_refused') {
-    const at = extra['reason'] === 'plaintext' ? 'TLS' : 'name';
+    const at = failure?.reason === 'plaintext' ? 'TLS' : 'name';
     return { at, finding: wrong(seen, error.hint ?? failureHints.unreachable) };
   }
-  // Only the outbound code writes these fields, from these two sets.
-  const { at, reason } = extra as { at: DirectoryPlace; reason: DirectoryFailure };
-  return { at, finding: wrong(seen, failureHints[reason]) };
+  if (failure === undefined || !('at' in failure)) throw error;
+  return { at: failure.at, finding: wrong(seen, failureHints[failure.reason]) };
 }

@@ -1,0 +1,178 @@
+import type { AddressKind } from './text/address.ts';
+
+// The closed lists of reasons. A log line or an event shows a reason. Code compares reasons, so it
+// reads them from fields of a refusal, never from `cause` or `extra`.
+
+/** Why a directory refuses a valid request, with Active Directory's subcodes. */
+export type DirectoryReason =
+  | 'credentials_refused'
+  | 'user_unknown'
+  | 'wrong_password'
+  | 'logon_hours'
+  | 'workstation'
+  | 'password_expired'
+  | 'account_disabled'
+  | 'account_expired'
+  | 'must_change_password'
+  | 'account_locked'
+  | 'stronger_auth_required'
+  | 'encryption_required'
+  | 'dn_malformed'
+  | 'anonymous_refused'
+  | 'not_permitted'
+  | 'base_missing'
+  | 'bind_required'
+  | 'referred'
+  | 'limit_exceeded'
+  | 'refused';
+
+/** Why a person, a passkey or a client is refused. The log and the event get it, no client does. */
+export type Reason =
+  // The account, and the way in.
+  | 'unknown_account'
+  | 'wrong_password'
+  | 'wrong_code'
+  | 'account_disabled'
+  | 'email_unverified'
+  | 'changed_meanwhile'
+  | 'deactivated'
+  | 'method_off'
+  | 'second_factor_required'
+  | 'sign_in_first'
+  // A redirect to a provider, and the person that it names.
+  | 'state_invalid'
+  | 'state_replayed'
+  | 'other_browser'
+  | 'other_person'
+  | 'code_of_another_provider'
+  | 'refused_by_provider'
+  | 'provider_refused'
+  | 'connection_changed'
+  | 'domain_not_verified'
+  | 'subject_missing'
+  | 'email_missing'
+  | 'email_malformed'
+  | 'email_not_verified'
+  | 'email_domain_differs'
+  | 'email_domain_not_verified'
+  | 'identity_conflict'
+  | 'owner_not_approved'
+  // A directory. `service_` means that its service account failed.
+  | DirectoryReason
+  | `service_${'bind' | 'search'}_${DirectoryReason}`
+  | 'service_too_many_tries'
+  | 'no_directory'
+  | 'too_many_tries'
+  | 'user_not_found'
+  | 'user_ambiguous'
+  | 'dn_outside_base'
+  | 'entry_malformed'
+  // A passkey.
+  | 'wrong_challenge'
+  | 'challenge_expired'
+  | 'challenge_of_another_use'
+  | 'challenge_replayed'
+  | 'unknown_credential'
+  | 'wrong_signature'
+  | 'counter_went_back'
+  | 'other_account'
+  | 'wrong_account'
+  | 'second_factor_only'
+  | 'suspended'
+  | 'wrong_origin'
+  | 'wrong_host'
+  | 'user_not_present'
+  | 'user_not_verified'
+  | 'attested'
+  | 'malformed'
+  // An app, or a client of the provider.
+  | 'no_such_app'
+  | 'wrong_secret'
+  | 'not_a_member'
+  | 'project_role_missing';
+
+/** Why a request to another server failed. */
+export type NetworkReason =
+  | 'timeout'
+  | 'too_large'
+  | 'redirected'
+  | 'name_not_found'
+  | 'connection_refused'
+  | 'tls_untrusted'
+  | 'tls_name_mismatch'
+  | 'tls_expired'
+  | 'tls_missing'
+  | 'unreachable';
+
+/** Why idctl does not connect to an address. */
+type AddressReason = AddressKind | 'plain_http' | 'plaintext' | 'scheme';
+
+/** The stage at which the connection to a directory failed. */
+export type DirectoryPlace = 'name' | 'connection' | 'TLS' | 'answer';
+
+/** Why the connection to a directory failed. */
+export type DirectoryFailure = NetworkReason | 'closed' | 'malformed' | 'starttls_refused' | 'busy';
+
+/** The response of an identity provider that failed. */
+export type Stage = 'discovery' | 'authorization' | 'token' | 'id_token' | 'userinfo';
+
+/** The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID Connect Core §3.1.2.6. */
+export const providerErrors = [
+  'access_denied',
+  'invalid_request',
+  'unauthorized_client',
+  'unsupported_response_type',
+  'invalid_scope',
+  'server_error',
+  'temporarily_unavailable',
+  'interaction_required',
+  'login_required',
+  'account_selection_required',
+  'consent_required',
+  'invalid_client',
+  'invalid_grant',
+  'unsupported_grant_type',
+  'invalid_token',
+] as const;
+
+/** The fields of a provider's responses that are checked one by one. */
+export const checkedFields = [
+  'alg',
+  'aud',
+  'azp',
+  'iss',
+  'nonce',
+  'sub',
+  'exp',
+  'iat',
+  'nbf',
+  'state',
+  'id_token',
+  'access_token',
+  'token_type',
+  'crit',
+] as const;
+
+/** Why a provider's response could not be used, or was not accepted. */
+export type ProviderReason =
+  | (typeof providerErrors)[number]
+  | `${(typeof checkedFields)[number]}_invalid`
+  | 'error_response'
+  | 'signature_invalid'
+  | 'invalid_response'
+  | 'unexpected_status'
+  | 'not_json'
+  | 'malformed'
+  | 'endpoint_missing'
+  | 'endpoint_insecure'
+  | 'issuer_mismatch'
+  | 'id_token_missing';
+
+/** Why another server could not be used, or did not accept a request. */
+export type FailureReason = ProviderReason | NetworkReason | AddressReason | DirectoryFailure;
+
+/** How another server failed: a provider at a stage, a directory at a place, or any server. */
+export type Failure =
+  | { stage: Stage; reason: FailureReason }
+  | { at: DirectoryPlace; reason: DirectoryFailure }
+  | { reason: FailureReason };
