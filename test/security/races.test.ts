@@ -20,8 +20,9 @@ import {
   setUserPassword,
 } from '../../src/services/people/users/operations.ts';
 import { admit, holdForSecondFactor } from '../../src/services/signin/admit.ts';
-import { enter, seenAs } from '../../src/services/signin/methods/ldap/sign-in.ts';
-import { createLoginLink } from '../../src/services/signin/methods/link.ts';
+import { byDirectory, enter, seenAs } from '../../src/services/signin/methods/ldap/sign-in.ts';
+import { byLoginLink, createLoginLink } from '../../src/services/signin/methods/link.ts';
+import { bySso } from '../../src/services/signin/methods/sso.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { addMembership } from '../../src/services/tenancy/memberships/join-and-leave.ts';
@@ -166,7 +167,7 @@ describe('races between a sign-in and the loss of access', () => {
     [
       'a sign-in that waits for the second factor',
       ({ id }: { id: string }): Promise<unknown> =>
-        holdForSecondFactor(idctl.operator(), id, { by: 'loginLink' }),
+        holdForSecondFactor(idctl.operator(), id, byLoginLink.arrivalOf({})),
       (accountId: string) => PendingSignIn.count({ where: { accountId } }),
     ],
   ])(
@@ -233,7 +234,7 @@ describe('deleting an organization', () => {
       () =>
         admit(
           trusting(),
-          { by: 'ldap', connection: seenAs(connection), person: ada, returnTo: '/' },
+          byDirectory.arrivalOf({ connection: seenAs(connection), person: ada, returnTo: '/' }),
           { inTwoSteps: false },
         ),
     );
@@ -267,11 +268,9 @@ describe('deleting an organization', () => {
     const answer = during(
       () => deleteOrganization(idctl.operator(), { org: org.slug }),
       () =>
-        admit(
-          trusting(),
-          { by: 'sso', state: { ...state, browser: '', expires: 0 }, said },
-          { inTwoSteps: true },
-        ),
+        admit(trusting(), bySso.arrivalOf({ state: { ...state, browser: '', expires: 0 }, said }), {
+          inTwoSteps: true,
+        }),
     );
     await expect(answer).rejects.toMatchObject({ code: 'signin_failed' });
     expect(await Account.count({ where: { email } })).toBe(0);

@@ -10,13 +10,11 @@ import { listEvents } from '../../src/services/foundation/events/operations.ts';
 import { authenticate } from '../../src/services/people/authentication/authenticate.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { disableUser, enableUser } from '../../src/services/people/users/operations.ts';
-import {
-  admit,
-  answerPendingSignIn,
-  holdForSecondFactor,
-} from '../../src/services/signin/admit.ts';
+import { admit, holdForSecondFactor } from '../../src/services/signin/admit.ts';
 import { openLoginLink } from '../../src/services/signin/flow.ts';
-import { createLoginLink } from '../../src/services/signin/methods/link.ts';
+import { byLoginLink, createLoginLink } from '../../src/services/signin/methods/link.ts';
+import { bySocial } from '../../src/services/signin/methods/social.ts';
+import { answerPendingSignIn } from '../../src/services/signin/pending.ts';
 import {
   addDomain,
   assertDomain,
@@ -450,7 +448,8 @@ describe('I3 a stranger who had the address first', () => {
     const { id, accessToken } = await stranger(email);
     const { sid: sessionId = '' } = decodeJwt<{ sid?: string }>(accessToken);
     const { url } = await createLoginLink(idctl.operator(), { user: email });
-    const { continuation } = await holdForSecondFactor(idctl.operator(), id, { by: 'loginLink' });
+    const link = byLoginLink.arrivalOf({});
+    const { continuation } = await holdForSecondFactor(idctl.operator(), id, link);
     await open();
     expect((await signInAt(idctl, provider, domain, asserted(provider, email))).answer.status).toBe(
       200,
@@ -491,7 +490,7 @@ describe('I3 a stranger who had the address first', () => {
     };
     const linking = admit(
       holder,
-      { by: 'social', state: { ...about, connection: 'google', linkTo: id }, person: eve },
+      bySocial.arrivalOf({ state: { ...about, connection: 'google', linkTo: id }, person: eve }),
       { inTwoSteps: true },
     );
     await expect(linking).rejects.toMatchObject(gone);

@@ -1,10 +1,12 @@
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashOfToken, randomToken } from '../../src/crypto/secret.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
 import { disableTotp, resetTotp } from '../../src/services/people/two-factor/operations.ts';
+import { findPendingReturn } from '../../src/services/signin/pending.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
@@ -266,6 +268,28 @@ test('P12 a waiting sign-in can be completed once, by its browser, within five m
       .status,
   ).toBe(401);
 });
+
+test.each([
+  ['password', { checked: 'x', returnTo: '/there' }, '/there'],
+  ['ldap', { connection: { id: 'x', settings: 'y' }, person: {}, returnTo: '/there' }, '/there'],
+  ['sso', { state: { returnTo: '/there' }, said: {} }, '/there'],
+  ['social', { state: { returnTo: '/there' }, person: {} }, '/there'],
+  ['loginLink', {}, '/'],
+])(
+  'a sign-in by %s that an earlier release has stored can still be continued',
+  async (by, proof, returnTo) => {
+    const { id: accountId } = await person(idctl);
+    const token = randomToken(256);
+    const expiresAt = new Date(idctl.app.clock().getTime() + 60_000);
+    await PendingSignIn.create({
+      id: hashOfToken(token),
+      accountId,
+      payload: { by, ...proof },
+      expiresAt,
+    });
+    expect(await findPendingReturn(idctl.operator(), token)).toBe(returnTo);
+  },
+);
 
 test('S6 a waiting sign-in is refused if its connection is disabled meanwhile', async () => {
   const { browser, secret } = await arriving(true);

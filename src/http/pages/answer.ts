@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { App, Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
-import { findPendingReturn } from '../../services/signin/admit.ts';
+import { findPendingReturn } from '../../services/signin/pending.ts';
 import { type Application, findApplication } from '../../services/signin/provider/client-row.ts';
 import { findCredential } from '../authenticate.ts';
 import { readForm } from '../body/form.ts';

@@ -3,14 +3,16 @@ import type { Context } from '../../context.ts';
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { finishSocial } from '../../services/signin/flow.ts';
 import {
-  listSocial,
-  noSocialInput,
-  socialList,
   startLinking,
   startSocial,
   startSocialInput,
-  unlinkSocial,
 } from '../../services/signin/methods/social.ts';
+import {
+  listSocial,
+  noSocialInput,
+  socialList,
+  unlinkSocial,
+} from '../../services/signin/methods/social-links.ts';
 import { callbackInput, startView } from '../../services/signin/redirect/state.ts';
 import {
   providerNames,

@@ -4,7 +4,7 @@ import {
   disableTotp,
   startTotp,
 } from '../../services/people/two-factor/operations.ts';
-import { answerPendingSignIn, secondFactorInput } from '../../services/signin/admit.ts';
+import { answerPendingSignIn, secondFactorInput } from '../../services/signin/pending.ts';
 import { pendingCookie, sessionCookies } from '../cookies.ts';
 import { route, routeTo } from '../route.ts';
 

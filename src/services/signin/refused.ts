@@ -6,7 +6,6 @@ import { Refusal } from '../../errors.ts';
 import type { Reason } from '../../reasons.ts';
 import { networkOf, siteOf } from '../../text/address.ts';
 import { tallyEvent } from '../foundation/events/record.ts';
-import { giveBack, type Limit } from '../foundation/limits/limit.ts';
 
 /**
  * Records a refused sign-in: one counted event per account and method in 15 minutes. Without an
@@ -49,16 +48,17 @@ export function isRefusalOfPerson(error: unknown): error is Refusal {
   );
 }
 
-/**
- * Records a refused person. Gives the count back unless the refusal is `signin_failed`. A request
- * for the second factor is no refusal.
- */
-export async function settle(
+/** Whether the sign-in failed, so that the attempt was a wrong guess. */
+export function isWrongGuess(error: unknown): boolean {
+  return reasonOfFailure(error) !== null;
+}
+
+/** Records the refused sign-in, if the error is one. */
+export async function recordIfRefused(
   ctx: Context,
   error: unknown,
-  { limits, ...by }: { method: 'password' | 'passkey'; account: Account | null; limits: Limit[] },
+  by: { method: SignInMethod; account: Account | null },
 ): Promise<void> {
-  if (reasonOfFailure(error) === null) await giveBack(ctx, limits);
   const reason = reasonToRecord(error);
   if (reason !== null) await recordRefusedSignIn(ctx, { ...by, reason });
 }

@@ -11,7 +11,7 @@ import {
   disableTotp,
   startTotp,
 } from '../../../services/people/two-factor/operations.ts';
-import { unlinkSocial } from '../../../services/signin/methods/social.ts';
+import { unlinkSocial } from '../../../services/signin/methods/social-links.ts';
 import { endSignedIn } from '../../../services/signin/provider/operations.ts';
 import { socialProviders } from '../../../services/tenancy/identities/social-providers.ts';
 import { approveLdap } from '../../../services/tenancy/ldap/operations.ts';

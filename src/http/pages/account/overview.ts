@@ -2,7 +2,7 @@ import { listSessions } from '../../../services/people/sessions/operations.ts';
 import { programOf } from '../../../services/people/sessions/program.ts';
 import { listTokens } from '../../../services/people/tokens/operations.ts';
 import { describeAccount } from '../../../services/signin/account-page.ts';
-import { listSocial } from '../../../services/signin/methods/social.ts';
+import { listSocial } from '../../../services/signin/methods/social-links.ts';
 import { listSignedIn } from '../../../services/signin/provider/operations.ts';
 import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';

@@ -17,7 +17,7 @@ import { restOfSignIns } from '../../tenancy/ldap/bind-tries.ts';
 import { findMethods, type Offered, offeredMethod } from '../../tenancy/signin-settings/methods.ts';
 import { asksOwnSecondFactor } from '../../tenancy/sso/connection.ts';
 import { findBar } from '../begin.ts';
-import { opensByCode } from '../methods/codes.ts';
+import { opensByCode } from '../methods/magic-code.ts';
 import { judgePassword } from '../methods/password.ts';
 import { type Attempts, firstRoom, lastRoom } from './attempts.ts';
 import { findKeys, findLdapKey, type Scene } from './scene.ts';

@@ -1,25 +1,16 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { type Account, isProved } from '../../../database/models/account.ts';
+import { isProved } from '../../../database/models/account.ts';
 import type { CodePurpose } from '../../../database/models/mail-code.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { email } from '../../foundation/fields.ts';
-import { countTry, giveBack, type Limit } from '../../foundation/limits/limit.ts';
 import { countAsking } from '../../foundation/limits/mail.ts';
-import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
 import { requireMail } from '../../foundation/mail/configured.ts';
 import { queueAsked } from '../../foundation/mail/queue.ts';
-import { findByEmail, givenPassword } from '../../people/accounts/account.ts';
+import { givenPassword } from '../../people/accounts/account.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
-import {
-  giveTryBack,
-  isOwnSignUp,
-  type RightCode,
-  spendCode,
-  tryCode,
-} from '../../people/codes/code.ts';
+import { isOwnSignUp } from '../../people/codes/code.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
 import { signedInView } from '../../people/sessions/schema.ts';
 import {
@@ -29,7 +20,7 @@ import {
 } from '../../people/two-factor/second-factor.ts';
 import { proveAddress } from '../../tenancy/addresses/prove-address.ts';
 import { beginSession, requireSession } from '../begin.ts';
-import { reasonToRecord, recordRefusedSignIn } from '../refused.ts';
+import { answerCode, codeInvalid } from './magic-code.ts';
 
 const code = z
   .string()
@@ -91,65 +82,6 @@ async function request(ctx: Context, { email }: CodeRequest, purpose: CodePurpos
     await queueAsked(ctx, { about: 'code', purpose, email });
   });
   return {};
-}
-
-/** A right code: its account, and how to spend it. */
-interface Opening {
-  /** The account as it was when the code was compared. */
-  account: Account;
-  /**
-   * Spends the code and returns the account as it is now, locked. Call it once, inside the caller's
-   * transaction. Refuses `code_invalid` if another use came first, or the account is shut out now.
-   */
-  spendCode(): Promise<Account>;
-}
-
-/**
- * Runs `enter` for a right code. A wrong code counts like a wrong password; the count is committed
- * before the comparison. All wrong codes get the same answer (security P7, P10). A refusal for
- * another reason does not count.
- */
-export async function answerCode<T>(
-  ctx: Context,
-  { email, code, purpose }: { email: string; code: string; purpose: CodePurpose },
-  enter: (opening: Opening) => Promise<T>,
-): Promise<T> {
-  requireMail(ctx);
-  const limits = await passwordLimits(ctx, email);
-  await countTry(ctx, limits);
-  const account = await findByEmail(email);
-  const right = await tryCode(ctx, { accountId: account?.id ?? null, purpose }, code);
-  try {
-    if (!opensByCode(account) || right === null) throw codeInvalid();
-    return await enter({ account, spendCode: () => open(ctx, email, right, limits) });
-  } catch (error) {
-    const wrong = error instanceof Refusal && error.code === 'code_invalid';
-    if (!wrong) await giveBack(ctx, limits);
-    const wrongFor = account === null ? 'unknown_account' : 'wrong_code';
-    const reason = wrong ? wrongFor : reasonToRecord(error);
-    if (reason !== null) await recordRefusedSignIn(ctx, { method: 'magicCode', account, reason });
-    if (right !== null) await giveTryBack(right);
-    throw error;
-  }
-}
-
-async function open(ctx: Context, email: string, code: RightCode, limits: Limit[]) {
-  const account = await spendCode(code);
-  if (!opensByCode(account)) throw codeInvalid();
-  await rememberClient(ctx, email, limits);
-  return account;
-}
-
-/** Whether a right code may open this account. */
-export function opensByCode(account: Account | null): account is Account {
-  return account !== null && account.disabledAt === null;
-}
-
-/** The one answer to an invalid code, whatever the reason. */
-function codeInvalid(): Refusal {
-  return new Refusal('code_invalid', 'This code is wrong or has expired.', {
-    hint: 'Request a new one.',
-  });
 }
 
 /**

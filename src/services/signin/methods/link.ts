@@ -11,8 +11,8 @@ import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import { lockAccount, requireAccount, userRefInput } from '../../people/accounts/account.ts';
 import { loginLinkView, type openLoginLinkInput } from '../../people/sessions/schema.ts';
-import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { beginSession } from '../begin.ts';
+import { method } from '../method.ts';
 
 // Break-glass (security O4): the operator on the host signs a person in, whatever the settings are.
 
@@ -55,20 +55,40 @@ export async function lookAtLoginLink(ctx: Context, { token }: Input) {
   return { email, name };
 }
 
-/** Begins the session of a used-up link. Call it inside the sign-in's transaction. */
-export function enterByLink(ctx: Context, account: Account, secondFactor: SecondFactor | null) {
-  return beginSession(ctx, account, { method: 'loginLink', secondFactor });
+interface ByLoginLink {
+  input: Input;
+  at: null;
+  seen: Account;
+  proof: Record<string, never>;
 }
 
+/**
+ * The sign-in with the operator's link, which does not replace the second factor. The link is used
+ * up when the session begins, or when the arrival is held for the second factor.
+ */
+export const byLoginLink = method<ByLoginLink>({
+  name: 'loginLink',
+  offered: (_, __, signIn) => signIn(null),
+  look: (ctx, { input: { token } }) => requireLinked(ctx, token),
+  prove: async (_, { seen: account }) => ({ proof: {}, account }),
+  secondFactor: { inTwoSteps: 'always' },
+  spend: ({ input: { token }, seen: account }) => spendLink(account, token),
+  enter: async (ctx, _, { account, secondFactor }) => {
+    if (account === undefined) throw new Error('a sign-in by login link has no account');
+    return beginSession(ctx, account, { method: 'loginLink', secondFactor });
+  },
+  events: {},
+});
+
 /** Returns the account of an unused link; refuses `invalid_credential`. */
-export async function requireLinked(ctx: Context, token: string): Promise<Account> {
+async function requireLinked(ctx: Context, token: string): Promise<Account> {
   const link = await LoginLink.findByPk(hashOfToken(token));
   if (link === null || link.expiresAt <= ctx.now) throw spent();
   return Account.findByPk(link.accountId, { rejectOnEmpty: true });
 }
 
 /** Uses the link up. Call it inside a transaction; of two parallel uses, only one succeeds. */
-export async function spendLink({ id }: Account, token: string): Promise<void> {
+async function spendLink({ id }: Account, token: string): Promise<void> {
   // Locks the account first, as all code that deletes links does, so that no transactions deadlock.
   await lockAccount(id);
   if ((await LoginLink.destroy({ where: { id: hashOfToken(token) } })) === 0) throw spent();

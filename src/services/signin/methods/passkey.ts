@@ -2,15 +2,54 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
+import { spend } from '../../foundation/limits/limit.ts';
+import { clientLimit } from '../../foundation/limits/password.ts';
 import { lockAccount } from '../../people/accounts/account.ts';
-import { assertionInput } from '../../people/passkeys/assertion.ts';
+import { assertionInput, checkAssertion } from '../../people/passkeys/assertion.ts';
 import { browserCookie } from '../../people/passkeys/challenge.ts';
+import { requireAddressForPasskeys } from '../../people/passkeys/relying-party.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { type Begun, beginSession } from '../begin.ts';
+import { method } from '../method.ts';
+import { isWrongGuess, recordIfRefused } from '../refused.ts';
 
 export const signInByPasskeyInput = z.strictObject({
   credential: assertionInput,
   browser: browserCookie,
+});
+
+interface ByPasskey {
+  input: z.output<typeof signInByPasskeyInput>;
+  at: null;
+  seen: Awaited<ReturnType<typeof checkAssertion>>;
+  proof: { account: Account; passkeyId: string };
+}
+
+/** The sign-in with a passkey, which counts as both factors (security P7, P16). */
+export const byPasskey = method<ByPasskey>({
+  name: 'passkey',
+  offered: async (ctx, _, signIn) => {
+    requireAddressForPasskeys(ctx);
+    return signIn(null);
+  },
+  limits: {
+    of: (ctx) => [clientLimit(ctx)],
+    count: spend,
+    givesBack: 'firstInTransaction',
+    wrong: isWrongGuess,
+  },
+  look: (ctx, { input: { credential, browser } }) =>
+    checkAssertion(ctx, credential, { purpose: 'signIn', accountId: null }, browser),
+  prove: async (_, { seen }) => {
+    if ('refused' in seen) throw signInFailed(seen.refused);
+    return { proof: seen };
+  },
+  secondFactor: { inTwoSteps: 'never' },
+  enter: (ctx, { account, passkeyId }) => enterByPasskey(ctx, account, passkeyId),
+  events: {
+    refused: (ctx, { seen: { account } }, error) =>
+      recordIfRefused(ctx, error, { method: 'passkey', account }),
+  },
 });
 
 /**

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { Reason } from '../../../reasons.ts';
 import { email } from '../../foundation/fields.ts';
-import { rememberClient } from '../../foundation/limits/password.ts';
-import { givenPassword, isEmailVerified } from '../../people/accounts/account.ts';
+import { requireRoom, spend } from '../../foundation/limits/limit.ts';
+import { knownClient, passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
+import { findByEmail, givenPassword, isEmailVerified } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
-import { type SecondFactor, secondFactorFields } from '../../people/two-factor/second-factor.ts';
+import { secondFactorFields } from '../../people/two-factor/second-factor.ts';
 import { type Begun, beginSession } from '../begin.ts';
+import { type Attempt, type Entering, method } from '../method.ts';
+import { isWrongGuess, recordIfRefused } from '../refused.ts';
 
 export const signInInput = z.strictObject({
   email,
@@ -33,29 +36,76 @@ export function judgePassword(
     : { refused: 'email_unverified' };
 }
 
-/** The facts of a sign-in with a password, besides the account. */
-interface Given {
-  /** Whether the password matches the account's. */
-  right: boolean;
-  password: string;
-  client: string | null;
+interface ByPassword {
+  input: z.output<typeof signInInput>;
+  /** The known client of the request, if any. */
+  at: string | null;
+  /** The account of the address, and whether the password matches its hash. */
+  seen: { account: Account | null; right: boolean };
+  proof: Proof;
+}
+
+interface Proof {
+  /** A digest of the hash that the password matched. */
+  checked: string;
   returnTo: string;
 }
 
-/** The account that a right password proves, with its arrival; refuses `signin_failed`. */
-export async function proveByPassword(ctx: Context, account: Account | null, given: Given) {
-  const judged = judgePassword(ctx, account, given.right);
+/**
+ * The sign-in with a password (spec §4.4). Every `signin_failed` gets the same answer after the same
+ * work (security P7).
+ */
+export const byPassword = method<ByPassword>({
+  name: 'password',
+  offered: async (ctx, _, signIn) => {
+    const client = await knownClient(ctx);
+    await ctx.passwords.refuseIfFull(client);
+    return signIn(client);
+  },
+  limits: {
+    of: (ctx, { input }) => passwordLimits(ctx, input.email),
+    // `look` counts the attempt when its turn to be hashed comes.
+    count: requireRoom,
+    givesBack: 'lastInTransaction',
+    wrong: isWrongGuess,
+  },
+  look: async (ctx, { input, at: client, limits }) => {
+    const account = await findByEmail(input.email);
+    const countOnTurn = () => spend(ctx, limits);
+    const hash = account?.passwordHash ?? null;
+    const right = await ctx.passwords.verify(hash, input.password, countOnTurn, client);
+    return { account, right };
+  },
+  prove: proveByPassword,
+  secondFactor: { inTwoSteps: 'onPages', given: (input) => input, first: hasSecondFactor },
+  enter: enterByPassword,
+  returnTo: ({ returnTo }) => returnTo,
+  words: 'password',
+  events: {
+    refused: (ctx, { seen: { account } }, error) =>
+      recordIfRefused(ctx, error, { method: 'password', account }),
+  },
+});
+
+/** The account that a right password proves, with its proof; refuses `signin_failed`. */
+async function proveByPassword(ctx: Context, attempt: Attempt<ByPassword>) {
+  const { seen, returnTo } = attempt;
+  const judged = judgePassword(ctx, seen.account, seen.right);
   if ('refused' in judged) throw signInFailed(judged.refused);
   const { proved, hash } = judged;
-  const checked = proofOf(await raiseHash(ctx, proved, hash, given));
-  const arrival = { by: 'password' as const, checked, returnTo: given.returnTo };
-  return { account: proved, arrival };
+  const checked = proofOf(await raiseHash(ctx, proved, hash, attempt));
+  return { account: proved, proof: { checked, returnTo } };
 }
 
 /** Hashes the password again, now that it is known, if the parameters changed (security P6). */
-async function raiseHash(ctx: Context, account: Account, hash: string, given: Given) {
+async function raiseHash(
+  ctx: Context,
+  account: Account,
+  hash: string,
+  { input, at: client }: Attempt<ByPassword>,
+) {
   if (!ctx.passwords.needsRehash(hash)) return hash;
-  const raised = await ctx.passwords.hash(given.password, given.client);
+  const raised = await ctx.passwords.hash(input.password, client);
   const where = { id: account.id, passwordHash: hash };
   await transaction(() => Account.update({ passwordHash: raised }, { where }));
   // If the account is gone or has another hash now, `enterByPassword` refuses.
@@ -64,12 +114,12 @@ async function raiseHash(ctx: Context, account: Account, hash: string, given: Gi
 }
 
 /** Begins the session, in the sign-in's transaction, unless the password was changed meanwhile. */
-export async function enterByPassword(
+async function enterByPassword(
   ctx: Context,
-  account: Account,
-  { checked }: { checked: string },
-  secondFactor: SecondFactor | null,
+  { checked }: Proof,
+  { account, secondFactor }: Entering,
 ): Promise<Begun> {
+  if (account === undefined) throw new Error('a sign-in by password has no account');
   const { passwordHash: hash } = account;
   if (hash === null || proofOf(hash) !== checked) throw signInFailed('changed_meanwhile');
   const begun = await beginSession(ctx, account, { method: 'password', secondFactor });

@@ -1,21 +1,18 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
-import { Identity } from '../../../database/models/identity.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { SocialWord } from '../../../outbound/outbound.ts';
 import { requireUser } from '../../foundation/authority/require.ts';
 import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
-import { instant, name as nameField } from '../../foundation/fields.ts';
+import { name as nameField } from '../../foundation/fields.ts';
 import { holdAccount } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { marksOf } from '../../people/tokens/token.ts';
 import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
-import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
 import { requireApprovedForOwner } from '../../tenancy/connections/owners.ts';
 import { attachSocial } from '../../tenancy/identities/attach.ts';
-import { detachIdentities, recordUnlinked } from '../../tenancy/identities/operations.ts';
 import {
   findSocialClient,
   providerNames,
@@ -26,23 +23,19 @@ import {
 import { joinByDomain } from '../../tenancy/signin-settings/methods.ts';
 import { answersFor } from '../../tenancy/sso/claims.ts';
 import { type Begun, beginSession } from '../begin.ts';
+import { type Entering, method } from '../method.ts';
 import {
   type Accepted,
+  acceptState,
   beginFlow,
   type callbackInput,
   type FlowState,
   startFields,
 } from '../redirect/state.ts';
-import { reportFailure } from '../refused.ts';
+import { recordIfRefused, reportFailure } from '../refused.ts';
 import { requireReturnTo } from '../return-to.ts';
 
 export const startSocialInput = z.strictObject(startFields);
-
-/** The social providers that the person can sign in with. */
-export const socialList = z.object({
-  items: z.array(z.object({ provider: z.enum(socialProviders), linkedAt: instant })),
-});
-export const noSocialInput = z.strictObject({});
 
 type Input = z.output<typeof startSocialInput>;
 
@@ -81,12 +74,49 @@ async function begin(
   return { authorizationUrl, ...cookie };
 }
 
+interface BySocial {
+  input: { provider: SocialProvider; callback: Callback };
+  at: { provider: SocialProvider; accepted: Accepted };
+  seen: null;
+  proof: Proof;
+}
+
+interface Proof {
+  state: FlowState;
+  person: SocialPerson;
+}
+
+type Callback = z.output<typeof callbackInput>;
+
+/**
+ * A social sign-in, or the linking of a social account, from the callback on (spec §5.4). Before the
+ * provider is asked, `acceptState` accepts the state once and claims the code.
+ */
+export const bySocial = method<BySocial>({
+  name: 'social',
+  offered: (ctx, { provider, callback }, signIn) =>
+    acceptState(ctx, 'social', callback, (accepted) => signIn({ provider, accepted })),
+  look: async () => null,
+  prove: async (ctx, { input, at: { provider, accepted } }) => {
+    const person = await proveBySocial(ctx, provider, accepted, input.callback);
+    return { proof: { state: accepted.state, person } };
+  },
+  secondFactor: { inTwoSteps: 'always' },
+  enter: enterBySocial,
+  returnTo: ({ state }) => state.returnTo,
+  events: {
+    refused: (ctx, { at: { provider } }, error) =>
+      recordIfRefused(ctx, error, { method: provider, account: null }),
+    failed: (ctx, { provider }, error) => reportProvider(ctx, provider, error),
+  },
+});
+
 /** Redeems the code for the person that the provider names (spec §5.4). Refuses `signin_failed`. */
-export async function proveBySocial(
+async function proveBySocial(
   ctx: Context,
   provider: SocialProvider,
   { state, redeem }: Accepted,
-  input: z.output<typeof callbackInput>,
+  input: Callback,
 ): Promise<SocialPerson> {
   const client = requireSameClient(ctx, provider, state);
   requireSamePerson(ctx, state);
@@ -115,7 +145,7 @@ function requireSamePerson({ actor }: Context, { linkTo }: FlowState): void {
 }
 
 /** A person whose address the provider has verified. */
-export interface SocialPerson {
+interface SocialPerson {
   issuer: string;
   subject: string;
   /** The canonical address. */
@@ -146,10 +176,10 @@ function requirePerson(word: SocialWord): SocialPerson {
  * Admits the person. A person without an account gets one (spec §5.4), which joins the organization
  * of its domain if the settings allow self-signup. Call it inside the sign-in's transaction.
  */
-export async function enterBySocial(
+async function enterBySocial(
   ctx: Context,
-  { state, person }: { state: FlowState; person: SocialPerson },
-  secondFactor: SecondFactor | null,
+  { state, person }: Proof,
+  { secondFactor }: Pick<Entering, 'secondFactor'>,
 ): Promise<Begun> {
   const provider = socialProviders.find((one) => one === state.connection);
   if (provider === undefined) throw new Error(`no social provider ${state.connection}`);
@@ -176,7 +206,7 @@ export async function enterBySocial(
  * Records a provider that could not be used: one event per provider, stage and reason in 15 minutes
  * (security X5). Returns the error that the person sees.
  */
-export function reportProvider(ctx: Context, provider: SocialProvider, error: unknown) {
+function reportProvider(ctx: Context, provider: SocialProvider, error: unknown) {
   const words = {
     message: `${providerNames[provider]} could not be used.`,
     hint: 'Try again later, or sign in another way.',
@@ -187,32 +217,4 @@ export function reportProvider(ctx: Context, provider: SocialProvider, error: un
     const what = { kind: 'social.provider.failed' as const, data };
     await transaction(() => tallyEvent(ctx, what, { of: provider, apart }));
   });
-}
-
-/** Lists the social providers that the person can sign in with, and since when. */
-export async function listSocial(ctx: Context) {
-  const { accountId } = requireUser(ctx, 'me.see');
-  const keys = await Identity.findAll({ where: { accountId, kind: 'social' }, order: ['id'] });
-  const items = socialProviders.flatMap((provider) =>
-    keys
-      .filter(({ connectionId }) => connectionId === provider)
-      .map(({ linkedAt }) => ({ provider, linkedAt: linkedAt.toISOString() })),
-  );
-  return { items };
-}
-
-/**
- * Unlinks the provider's account and ends the sessions that began through it, if one is linked. So
- * an attacker who linked an account with a stolen session loses access (security O5).
- */
-export async function unlinkSocial(ctx: Context, provider: SocialProvider) {
-  const { accountId, name } = requireUser(ctx, 'me.credentials');
-  await transaction(async () => {
-    const keys = await Identity.findAll({
-      where: { accountId, kind: 'social', connectionId: provider },
-    });
-    await detachIdentities(ctx, keys);
-    for (const key of keys) await recordUnlinked(ctx, key, name);
-  });
-  return { provider };
 }

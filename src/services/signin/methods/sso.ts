@@ -5,7 +5,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
-import type { SecondFactor } from '../../people/two-factor/second-factor.ts';
+import { syncGroups } from '../../provisioning/mappings/reconcile.ts';
 import { isApproved } from '../../tenancy/connections/approval.ts';
 import { ownerRefused, requireApprovedForOwner } from '../../tenancy/connections/owners.ts';
 import { findUsable } from '../../tenancy/connections/usable.ts';
@@ -19,9 +19,18 @@ import {
   redirectUriOf,
   requireSameConnection,
 } from '../../tenancy/sso/connection.ts';
+import { keepSsoAttempt } from '../attempts.ts';
 import { type Begun, beginSession } from '../begin.ts';
-import { type Accepted, beginFlow, type FlowState, type startSsoInput } from '../redirect/state.ts';
-import { type ProviderFailure, reportFailure } from '../refused.ts';
+import { type Entering, method } from '../method.ts';
+import {
+  type Accepted,
+  acceptState,
+  beginFlow,
+  type callbackInput,
+  type FlowState,
+  type startSsoInput,
+} from '../redirect/state.ts';
+import { isRefusalOfPerson, type ProviderFailure, reportFailure } from '../refused.ts';
 import { requireReturnTo } from '../return-to.ts';
 
 /** Starts single sign-on (spec §4.1). Returns the provider's URL, and the browser's flow cookie. */
@@ -46,8 +55,53 @@ export async function startSso(ctx: Context, input: z.output<typeof startSsoInpu
   return { authorizationUrl: await authorizationUrl, ...cookie };
 }
 
+interface BySso {
+  input: z.output<typeof callbackInput>;
+  at: Accepted;
+  seen: SsoConnection;
+  proof: Proof;
+}
+
+interface Proof {
+  state: FlowState;
+  said: Said;
+}
+
+/**
+ * Single sign-on, from the callback on (spec §4.1 steps 3 to 6). Before the provider is asked,
+ * `acceptState` accepts the state once, claims the code, and limits how many callbacks wait.
+ */
+export const bySso = method<BySso>({
+  name: 'sso',
+  offered: (ctx, input, signIn) => acceptState(ctx, 'sso', input, signIn),
+  look: async (ctx, { input, at: { state } }) => {
+    const connection = await requireSameConnection(ctx, state);
+    // The provider sent the person back with an error, or without a code.
+    if (input.code === undefined || input.error !== undefined)
+      throw signInFailed('refused_by_provider');
+    return connection;
+  },
+  prove: async (ctx, { seen, at }) => {
+    const said = await proveBySso(ctx, seen, at);
+    return { proof: { state: at.state, said } };
+  },
+  secondFactor: { inTwoSteps: 'always' },
+  enter: enterBySso,
+  syncGroups: (ctx, { state, said }, accountId) =>
+    syncGroups(ctx, state.connection, accountId, said.groups),
+  returnTo: ({ state }) => state.returnTo,
+  events: {
+    refused: async (ctx, { seen }, error) => {
+      if (isRefusalOfPerson(error)) await recordRefusedBySso(ctx, seen, error);
+    },
+    failed: (ctx, { state }, error) => reportConnection(ctx, state.connection, error),
+    kept: (ctx, { state }, signIn) =>
+      keepSsoAttempt(ctx, state.connection, (learn) => signIn(({ said }) => learn(said))),
+  },
+});
+
 /** Redeems the code for the provider's claims (spec §4.1 step 4). Refuses `signin_failed`. */
-export async function proveBySso(
+async function proveBySso(
   ctx: Context,
   connection: SsoConnection,
   { state, redeem }: Accepted,
@@ -60,7 +114,7 @@ export async function proveBySso(
 }
 
 /** Records a refused sign-in: one event per connection and reason in 15 minutes (security X5). */
-export async function recordRefusedBySso(
+async function recordRefusedBySso(
   ctx: Context,
   connection: SsoConnection,
   refusal: Refusal,
@@ -73,10 +127,10 @@ export async function recordRefusedBySso(
 }
 
 /** Admits the person, after reading connection and domain again (security S6). */
-export async function enterBySso(
+async function enterBySso(
   ctx: Context,
-  { state, said }: { state: FlowState; said: Said },
-  secondFactor: SecondFactor | null,
+  { state, said }: Proof,
+  { secondFactor }: Pick<Entering, 'secondFactor'>,
 ): Promise<Begun> {
   const connection = await requireSameConnection(ctx, state);
   const { account, unapproved } = await attach(ctx, connection, said);
@@ -121,7 +175,7 @@ async function attach(ctx: Context, connection: SsoConnection, said: Said) {
  * Records a provider that could not be used: one event per connection, stage and reason in 15
  * minutes (security X5). Returns the error that the person sees.
  */
-export function reportConnection(ctx: Context, connectionId: string, error: unknown) {
+function reportConnection(ctx: Context, connectionId: string, error: unknown) {
   const words = {
     message: "The organization's identity provider could not be used.",
     hint: 'Try again later, or ask your administrator.',

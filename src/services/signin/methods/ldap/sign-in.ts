@@ -1,46 +1,106 @@
 import { createHash } from 'node:crypto';
 import { Transaction } from 'sequelize';
+import type { z } from 'zod';
 import type { Context } from '../../../../context.ts';
 import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
-import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
-import type { Reason } from '../../../../reasons.ts';
 import { findUsableEmail } from '../../../foundation/domain-names/owns.ts';
-import { tallyEvent } from '../../../foundation/events/record.ts';
-import { entryLimit } from '../../../foundation/limits/ldap.ts';
+import { directoryLimits, entryLimit } from '../../../foundation/limits/ldap.ts';
 import { type Limit, spend } from '../../../foundation/limits/limit.ts';
-import { inWordsOf, signInFailed } from '../../../people/sessions/schema.ts';
+import { signInFailed } from '../../../people/sessions/schema.ts';
 import type { SecondFactor } from '../../../people/two-factor/second-factor.ts';
+import { syncDirectoryGroups } from '../../../provisioning/mappings/reconcile.ts';
 import { isApproved } from '../../../tenancy/connections/approval.ts';
-import { ownerRefused, requireApprovedForOwner } from '../../../tenancy/connections/owners.ts';
+import { requireApprovedForOwner } from '../../../tenancy/connections/owners.ts';
 import { attachIdentity } from '../../../tenancy/identities/attach.ts';
-import { aboutLdap, directorySettingsOf } from '../../../tenancy/ldap/connection.ts';
+import { directorySettingsOf } from '../../../tenancy/ldap/connection.ts';
 import { type DirectoryPerson, findPerson } from '../../../tenancy/ldap/find-person.ts';
+import type { signInByLdapInput } from '../../../tenancy/ldap/schema.ts';
 import { ensureMember } from '../../../tenancy/memberships/join-and-leave.ts';
+import { chooseDirectory } from '../../../tenancy/signin-settings/methods.ts';
 import { type Begun, beginSession } from '../../begin.ts';
+import { type Attempt, type Entering, method } from '../../method.ts';
+import { reasonOfFailure } from '../../refused.ts';
+import { recordRefusedByDirectory, reportDirectory } from './record.ts';
+
+interface ByDirectory {
+  input: z.output<typeof signInByLdapInput>;
+  /** The connection of the organization, if it has one that is enabled. */
+  at: LdapConnection | null;
+  /** The connection, and the entry of the user name once it is found. */
+  seen: { connection: LdapConnection; entry: DirectoryPerson | null };
+  proof: Proof;
+}
+
+interface Proof {
+  connection: SeenConnection;
+  person: DirectoryPerson;
+  returnTo: string;
+}
+
+/**
+ * The sign-in through an organization's directory (spec §4.2). The attempt counts for user name and
+ * client before the directory is asked, then for the entry. The counts are given back on success,
+ * on any error but `signin_failed`, and on a fault of the service account (security L8).
+ */
+export const byDirectory = method<ByDirectory>({
+  name: 'ldap',
+  offered: async (ctx, input, signIn) => signIn(await chooseDirectory(ctx, input)),
+  limits: {
+    of: (ctx, { input, at }) => directoryLimits(ctx, input.username, at?.organizationId ?? null),
+    count: spend,
+    givesBack: 'afterCommit',
+    wrong: isWrongPassword,
+  },
+  look: async (_, { at: connection }) => {
+    if (connection === null) throw signInFailed('no_directory');
+    return { connection, entry: null };
+  },
+  prove: proveByDirectory,
+  secondFactor: { inTwoSteps: 'onPages', given: (input) => input },
+  enter: enterByDirectory,
+  syncGroups: (ctx, { connection, person }, accountId) =>
+    syncDirectoryGroups(ctx, connection.id, accountId, person.groups),
+  returnTo: ({ returnTo }) => returnTo,
+  words: 'ldap',
+  events: {
+    refused: async (ctx, { seen: { connection, entry: person } }, error) => {
+      const reason = reasonOfFailure(error);
+      if (reason !== null) await recordRefusedByDirectory(ctx, connection, { reason, person });
+    },
+    failed: async (ctx, connection, error) =>
+      connection === null ? error : reportDirectory(ctx, connection, error),
+  },
+});
+
+/** Whether a guess was wrong. `service_…` means that the service account failed: no password was tried. */
+function isWrongPassword(error: unknown): boolean {
+  const reason = reasonOfFailure(error);
+  return reason !== null && !reason.startsWith('service_');
+}
 
 /**
  * Asks the directory for the user name, then whether the password is right (spec §4.2 steps 1-3).
- * Before the password is tried, `found` gets the entry, and `countedForEntry` its counted limit.
  * Refuses `signin_failed`. If the directory cannot be reached, the error is that of `ctx.outbound`.
  */
-export async function provePerson(
+async function proveByDirectory(
   ctx: Context,
-  connection: LdapConnection,
-  given: { username: string; password: string },
-  told: { found: (person: DirectoryPerson) => void; countedForEntry: (limit: Limit) => void },
-): Promise<{ connection: SeenConnection; person: DirectoryPerson }> {
+  { input, seen, limits, returnTo }: Attempt<ByDirectory>,
+): Promise<{ proof: Proof }> {
+  const { connection } = seen;
   const visit = await ctx.outbound.visitDirectory(connection);
-  const one = await findPerson(ctx, visit, connection, given.username).catch((error: unknown) => {
+  const one = await findPerson(ctx, visit, connection, input.username).catch((error: unknown) => {
     const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
     throw tooMany ? signInFailed('service_too_many_tries') : error;
   });
   if (!one.ok) throw signInFailed(one.reason);
-  told.found(one.person);
-  told.countedForEntry(await spendTry(ctx, connection, one.person));
-  const proved = await visit.prove({ dn: one.person.dn, password: given.password });
+  const { person } = one;
+  // Known before the password is tried: the event names the entry, and its count is given back too.
+  seen.entry = person;
+  limits.push(await spendTry(ctx, connection, person));
+  const proved = await visit.prove({ dn: person.dn, password: input.password });
   if (!proved.ok) throw signInFailed(proved.reason);
-  return { connection: seenAs(connection), person: one.person };
+  return { proof: { connection: seenAs(connection), person, returnTo } };
 }
 
 /**
@@ -61,7 +121,7 @@ async function spendTry(
 }
 
 /** A connection, with a digest of its settings when the directory was asked. */
-export interface SeenConnection {
+interface SeenConnection {
   id: string;
   settings: string;
 }
@@ -72,10 +132,10 @@ export function seenAs(connection: LdapConnection): SeenConnection {
 }
 
 /** Admits the person, inside the sign-in's transaction, if the connection has not changed. */
-export async function enterByDirectory(
+async function enterByDirectory(
   ctx: Context,
-  { connection: seen, person }: { connection: SeenConnection; person: DirectoryPerson },
-  secondFactor: SecondFactor | null,
+  { connection: seen, person }: Proof,
+  { secondFactor }: Pick<Entering, 'secondFactor'>,
 ): Promise<Begun> {
   const connection = await requireSameConnection(seen);
   return enter(ctx, connection, person, secondFactor, () => holdConnection(connection));
@@ -141,48 +201,4 @@ function proofOf(connection: LdapConnection): string {
   return createHash('sha256')
     .update(JSON.stringify(directorySettingsOf(connection)))
     .digest('base64url');
-}
-
-/**
- * Records a refused sign-in: one counted event per connection, reason and entry in 15 minutes. All
- * user names without an entry count as one (security X5).
- */
-export async function recordRefusedByDirectory(
-  ctx: Context,
-  connection: LdapConnection,
-  { reason, person }: { reason: Reason; person: DirectoryPerson | null },
-): Promise<void> {
-  const data = { reason, ...(person === null ? {} : { entry: person.dn }) };
-  const kind = reason === ownerRefused ? 'ldap.owner.refused' : 'ldap.signin.refused';
-  const what = { kind, ...aboutLdap(connection), data } as const;
-  const apart = `${reason} ${person?.subject ?? ''}`;
-  await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart }));
-}
-
-/**
- * Records a directory that could not be used. Returns the error that the person sees: only
- * admins learn where the directory is (security L7).
- */
-export async function reportDirectory(ctx: Context, connection: LdapConnection, error: unknown) {
-  if (!(error instanceof Refusal) || error.kind !== 'upstream') return inWordsOf('ldap', error);
-  await recordUnreached(ctx, connection, error);
-  return new Refusal('upstream_failed', 'The directory could not be used.', {
-    hint: 'Try again later, or ask your administrator.',
-    cause: error,
-  });
-}
-
-/** Records in detail, for the organization's admins, why the directory could not be used. */
-async function recordUnreached(
-  ctx: Context,
-  connection: LdapConnection,
-  { message, code, failure }: Refusal,
-): Promise<void> {
-  const reason = failure?.reason ?? code;
-  const what = {
-    kind: 'ldap.directory.failed' as const,
-    ...aboutLdap(connection),
-    data: { reason, message },
-  };
-  await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
 }
