@@ -5,6 +5,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { SsoAttempt } from '../../src/database/models/sso-attempt.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { disableTotp, resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import { findPendingReturn } from '../../src/services/signin/pending.ts';
 import { fresh, password, person, signedIn } from '../support/builders.ts';
@@ -281,12 +282,8 @@ test.each([
     const { id: accountId } = await person(idctl);
     const token = randomToken(256);
     const expiresAt = new Date(idctl.app.clock().getTime() + 60_000);
-    await PendingSignIn.create({
-      id: hashOfToken(token),
-      accountId,
-      payload: { by, ...proof },
-      expiresAt,
-    });
+    const row = { id: hashOfToken(token), accountId, payload: { by, ...proof }, expiresAt };
+    await transaction(() => PendingSignIn.create(row));
     expect(await findPendingReturn(idctl.operator(), token)).toBe(returnTo);
   },
 );
