@@ -1,10 +1,11 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import type { Context } from '../../../context.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { markOf, metadataOf } from './client-row.ts';
 import { type LiveSession, strengthOf } from './live-session.ts';
 import { readClient, readGrants, readSession } from './read-once.ts';
 import { storedAdapter } from './store.ts';
-import { visitNow } from './visit.ts';
+import { type ProviderVisit, visitNow } from './visit.ts';
 
 const never = () => Promise.reject(new Error('the provider never does this'));
 const noAdapter: Adapter = {
@@ -27,7 +28,7 @@ export function adapterOf(model: string): Adapter {
 const clients: Adapter = {
   ...noAdapter,
   async find(clientId) {
-    const row = await readClient(clientId);
+    const row = await readClient(visitNow(), clientId);
     return row === null ? undefined : metadataOf(row);
   },
 };
@@ -36,9 +37,10 @@ const clients: Adapter = {
 const sessions: Adapter = {
   ...noAdapter,
   async findByUid(uid) {
-    const live = await readSession(uid);
+    const visit = visitNow();
+    const live = await readSession(visit, uid);
     if (live === null) return undefined;
-    const grants = await readGrants(uid);
+    const grants = await readGrants(visit, uid);
     const authorizations = Object.fromEntries(
       grants.map(({ clientId, grantId }) => [clientIdOf({ id: clientId }), { grantId, sid: uid }]),
     );
@@ -86,8 +88,11 @@ interface Kept {
 }
 
 /** The mark of a waiting request in this browser (`markOf`). */
-export function markOfRequest(uid: string, params: Record<string, unknown>): string {
-  const { ctx, clients, browser = '' } = visitNow();
+export function markOfRequest(
+  { ctx, clients, browser = '' }: ProviderVisit,
+  uid: string,
+  params: Record<string, unknown>,
+): string {
   const row = clients.get(String(params['client_id']));
   const redirectUri = params['redirect_uri'];
   return row === undefined ? '' : markOf(ctx, row, { redirectUri, uid, browser });
@@ -109,13 +114,13 @@ const interactions: Adapter = {
     const sealed = ctx.keyring.seal(JSON.stringify(kept), placeOf(uid));
     if (sealed.length > longestCookie)
       throw new errors.InvalidRequest('the authorization request is too long');
-    setRequestCookie(uid, sealed);
+    setRequestCookie(ctx, uid, sealed);
   },
   async find(uid) {
     const { ctx, session } = visitNow();
     const sealed = Provider.ctx?.cookies.get(cookieName(ctx.config.baseUrl, requestCookie));
     if (sealed === undefined) return undefined;
-    const kept = openRequestCookie(sealed, uid);
+    const kept = openRequestCookie(ctx, sealed, uid);
     if (kept === null) return undefined;
     const { askedAt, ...payload } = kept;
     const signedInSince = session !== null && session.startedAt.getTime() >= askedAt;
@@ -137,20 +142,20 @@ const interactions: Adapter = {
       }),
     };
   },
-  destroy: async (uid) => setRequestCookie(uid, null),
+  destroy: async (uid) => setRequestCookie(visitNow().ctx, uid, null),
 };
 
-function openRequestCookie(sealed: string, uid: string): Kept | null {
+function openRequestCookie(ctx: Context, sealed: string, uid: string): Kept | null {
   try {
     // Only `upsert` seals values of this cookie.
-    return JSON.parse(visitNow().ctx.keyring.open(sealed, placeOf(uid))) as Kept;
+    return JSON.parse(ctx.keyring.open(sealed, placeOf(uid))) as Kept;
   } catch {
     return null;
   }
 }
 
-function setRequestCookie(uid: string, value: string | null): void {
-  const { baseUrl } = visitNow().ctx.config;
+function setRequestCookie({ config }: Context, uid: string, value: string | null): void {
+  const { baseUrl } = config;
   Provider.ctx?.cookies.set(cookieName(baseUrl, requestCookie), value, {
     path: `/oauth/authorize/${uid}`,
     httpOnly: true,

@@ -6,7 +6,7 @@ import { claimsByScope, claimsOf } from './claims.ts';
 import { acrValues } from './live-session.ts';
 import { findGrant, makePolicy, scopes } from './policy.ts';
 import { readBarred } from './read-once.ts';
-import { visitNow } from './visit.ts';
+import { type ProviderVisit, visitNow } from './visit.ts';
 
 // The package's settings: endpoints, lifetimes, features, and its calls to idctl.
 
@@ -64,7 +64,7 @@ export function configureProvider(baseUrl: string, keys: JWK[]): Configuration {
         allowedPolicy: async (_koa, client, token) =>
           token.clientId === client.clientId &&
           'accountId' in token &&
-          (await isAdmitted(client.clientId, String(token.accountId))),
+          (await isAdmitted(visitNow(), client.clientId, String(token.accountId))),
       },
     },
     extraParams: {
@@ -118,8 +118,9 @@ function signInUrl(
   { oidc }: KoaContextWithOIDC,
   { uid, params }: { uid: string; params: Record<string, unknown> },
 ): string {
-  const back = new URLSearchParams({ client: markOfRequest(uid, params) });
-  if (visitNow().session !== null) back.set('fresh', '1');
+  const visit = visitNow();
+  const back = new URLSearchParams({ client: markOfRequest(visit, uid, params) });
+  if (visit.session !== null) back.set('fresh', '1');
   const query = new URLSearchParams({ returnTo: `/oauth/authorize/${uid}?${back}` });
   const hint = oidc.params?.['login_hint'];
   if (typeof hint === 'string' && /^[^@]{1,64}@[^@]{1,255}$/.test(hint))
@@ -132,22 +133,26 @@ function signInUrl(
  * policy makes this check.
  */
 async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, token?: object) {
+  const visit = visitNow();
   const clientId = oidc.client?.clientId ?? '';
-  if (token !== undefined && !(await isAdmitted(clientId, accountId))) return undefined;
+  if (token !== undefined && !(await isAdmitted(visit, clientId, accountId))) return undefined;
   const bound = token !== undefined && 'sessionUid' in token ? token.sessionUid : null;
-  const sessionId = String(bound ?? visitNow().session?.id);
+  const sessionId = String(bound ?? visit.session?.id);
   return {
     accountId,
     claims: (_use: string, scope: string) => {
-      const { ctx, clients } = visitNow();
-      const client = clients.get(clientId);
+      const client = visit.clients.get(clientId);
       if (client === undefined) throw new errors.InvalidClient('no client');
-      return claimsOf(ctx, client, accountId, sessionId, scope);
+      return claimsOf(visit.ctx, client, accountId, sessionId, scope);
     },
   };
 }
 
-async function isAdmitted(clientId: string, accountId: string): Promise<boolean> {
-  const client = visitNow().clients.get(clientId);
-  return client !== undefined && (await readBarred(client, accountId)) === null;
+async function isAdmitted(
+  visit: ProviderVisit,
+  clientId: string,
+  accountId: string,
+): Promise<boolean> {
+  const client = visit.clients.get(clientId);
+  return client !== undefined && (await readBarred(visit, client, accountId)) === null;
 }

@@ -1,4 +1,5 @@
 import { errors, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import type { Context } from '../../../context.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { eventOfClient, recordBarred, rowIdOf } from '../../tenancy/clients/client.ts';
@@ -6,7 +7,7 @@ import type { ClientRow } from './client-row.ts';
 import type { LiveSession } from './live-session.ts';
 import { readBarred, readGrants } from './read-once.ts';
 import { isGrantTaken } from './store.ts';
-import { visitNow } from './visit.ts';
+import { type ProviderVisit, visitNow } from './visit.ts';
 
 /** Every scope that idctl knows. A grant includes all; a request names the scopes it wants. */
 export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access'];
@@ -24,7 +25,7 @@ export function makePolicy(): interactionPolicy.DefaultPolicy {
   const consent = new Prompt(
     { name: 'consent', requestable: true },
     new Check('admitted', 'the person may use the application', async (koa) => {
-      await admitPerson(koa);
+      await admitPerson(visitNow(), koa);
       return Check.NO_NEED_TO_PROMPT;
     }),
   );
@@ -33,29 +34,29 @@ export function makePolicy(): interactionPolicy.DefaultPolicy {
   return policy;
 }
 
-async function admitPerson(koa: KoaContextWithOIDC): Promise<void> {
-  const { ctx, session, clients } = visitNow();
+async function admitPerson(visit: ProviderVisit, koa: KoaContextWithOIDC): Promise<void> {
+  const { ctx, session, clients } = visit;
   const { client, params } = koa.oidc;
   const row = clients.get(client?.clientId ?? '');
   if (session === null || row === undefined) throw new errors.LoginRequired();
   const expected = params?.['expected_sub'];
   if (expected !== undefined && expected !== session.accountId)
     throw new errors.LoginRequired('The person who signed in is not the one in id_token_hint.');
-  const barred = await readBarred(row, session.accountId);
+  const barred = await readBarred(visit, row, session.accountId);
   if (barred !== null) {
     await recordBarred(ctx, row, { accountId: session.accountId, reason: barred });
     throw new errors.AccessDenied('This person may not use the application.');
   }
-  await requireGrant(koa, row, session);
+  await requireGrant(ctx, koa, row, session);
 }
 
 /** Makes the one grant of the session and client, unless it exists. */
 async function requireGrant(
+  ctx: Context,
   koa: KoaContextWithOIDC,
   client: ClientRow,
   session: LiveSession,
 ): Promise<void> {
-  const { ctx } = visitNow();
   const { grant, session: bound } = koa.oidc;
   const clientId = koa.oidc.client?.clientId ?? '';
   if (grant === undefined || bound === undefined) throw new Error('a request without a grant');
@@ -71,8 +72,8 @@ async function requireGrant(
     });
   } catch (error) {
     if (!isGrantTaken(error)) throw error;
-    visitNow().read = null;
-    const found = await findGrant(koa);
+    // The rows of this request were read before the other request made the grant.
+    const found = await grantOf({ session, read: null }, koa);
     if (found === undefined) throw error;
     koa.oidc.entity('Grant', found);
     return bound.grantIdFor(clientId, found.jti);
@@ -81,13 +82,22 @@ async function requireGrant(
 }
 
 /** The grant of the request's session and client, or undefined. */
-export async function findGrant({ oidc }: KoaContextWithOIDC) {
-  const { session } = visitNow();
+export async function findGrant(koa: KoaContextWithOIDC) {
+  return grantOf(visitNow(), koa);
+}
+
+async function grantOf(
+  visit: Pick<ProviderVisit, 'session' | 'read'>,
+  { oidc }: KoaContextWithOIDC,
+) {
+  const { session } = visit;
   const clientId = oidc.client?.clientId ?? '';
   if (session === null) return undefined;
   oidc.session?.ensureClientContainer(clientId);
   oidc.session?.sidFor(clientId, session.id);
   const row = rowIdOf(clientId);
-  const grantId = (await readGrants(session.id)).find((one) => one.clientId === row)?.grantId;
+  const grantId = (await readGrants(visit, session.id)).find(
+    (one) => one.clientId === row,
+  )?.grantId;
   return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
 }

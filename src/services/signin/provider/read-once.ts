@@ -5,13 +5,15 @@ import { type ClientRow, findClientRow } from './client-row.ts';
 import { type GrantOfSession, grantsOf } from './grants.ts';
 import { findLiveSession, type LiveSession } from './live-session.ts';
 import type { Stored } from './reading.ts';
-import { visitNow } from './visit.ts';
+import type { ProviderVisit } from './visit.ts';
 
 // Reads rows for the package: those that this request has read already, or else with a new query.
 
 /** The client with this client id, or null. */
-export async function readClient(clientId: string): Promise<ClientRow | null> {
-  const { clients, read } = visitNow();
+export async function readClient(
+  { clients, read }: ProviderVisit,
+  clientId: string,
+): Promise<ClientRow | null> {
   const isRead = read && clientIdOf(read.client) === clientId;
   const row = isRead ? read.client : await findClientRow(clientId);
   if (row !== null) clients.set(clientId, row);
@@ -19,8 +21,8 @@ export async function readClient(clientId: string): Promise<ClientRow | null> {
 }
 
 /** The stored code, token or grant; undefined if there is none. */
-export async function readRecord(id: string): Promise<Stored | undefined> {
-  const known = visitNow().read?.records.find((record) => record.id === id);
+export async function readRecord({ read }: ProviderVisit, id: string): Promise<Stored | undefined> {
+  const known = read?.records.find((record) => record.id === id);
   if (known !== undefined) return known;
   const [row] = await select<Stored>(
     `SELECT id, payload, consumed_at AS "consumedAt" FROM provider_records WHERE id = $1`,
@@ -31,22 +33,29 @@ export async function readRecord(id: string): Promise<Stored | undefined> {
 }
 
 /** The live session with this id, or null. */
-export async function readSession(id: string): Promise<LiveSession | null> {
-  const { ctx, read } = visitNow();
+export async function readSession(
+  { ctx, read }: ProviderVisit,
+  id: string,
+): Promise<LiveSession | null> {
   return read?.sessionId === id ? read.session : findLiveSession(ctx, id);
 }
 
 /** The grants of a session. If they were read with a client, only the grant at that client. */
-export async function readGrants(sessionId: string): Promise<GrantOfSession[]> {
-  const { read } = visitNow();
+export async function readGrants(
+  { read }: Pick<ProviderVisit, 'read'>,
+  sessionId: string,
+): Promise<GrantOfSession[]> {
   if (read?.sessionId !== sessionId) return grantsOf(sessionId);
   const { client, grantId } = read;
   return grantId === null ? [] : [{ clientId: client.id, grantId }];
 }
 
 /** Why the client does not admit the account; null if it does. */
-export async function readBarred(client: ClientRow, accountId: string): Promise<Barred | null> {
-  const { ctx, read } = visitNow();
+export async function readBarred(
+  { ctx, read }: ProviderVisit,
+  client: ClientRow,
+  accountId: string,
+): Promise<Barred | null> {
   return read?.session?.accountId === accountId && read.client.id === client.id
     ? read.barred
     : barredFrom(ctx, client, accountId);

@@ -1,4 +1,5 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import type { Context } from '../../../context.ts';
 import { execute, insertRow, jsonOf, select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
@@ -8,7 +9,7 @@ import type { ClientRow } from './client-row.ts';
 import { endGrant, recordReuse } from './grants.ts';
 import { readRecord } from './read-once.ts';
 import { idOf } from './reading.ts';
-import { visitNow } from './visit.ts';
+import { type ProviderVisit, visitNow } from './visit.ts';
 
 // Codes, tokens and grants. A row has the SHA-256 of the value, and everything else that the
 // package stores. Nothing in it is a credential.
@@ -16,17 +17,18 @@ import { visitNow } from './visit.ts';
 /** The adapter that stores one of the package's models. */
 export function storedAdapter(model: string): Adapter {
   return {
-    upsert: (id, payload) => keep(model, id, payload),
+    upsert: (id, payload) => keep(visitNow(), model, id, payload),
     async find(id) {
-      const row = await readRecord(idOf(model, id));
+      const row = await readRecord(visitNow(), idOf(model, id));
       if (row === undefined) return undefined;
       const payload = jsonOf(row.payload);
       return { ...payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
     },
     async consume(id) {
-      // A code is spent later, in the transaction that stores its access token.
-      if (model === 'AuthorizationCode') visitNow().code = id;
-      else if (!(await transaction(() => spend(model, id)))) await refuseReuse(model, id);
+      // `keepAccess` spends a code, in the transaction that stores the code's access token.
+      if (model === 'AuthorizationCode') return;
+      const { ctx } = visitNow();
+      if (!(await transaction(() => spend(ctx, model, id)))) await refuseReuse(ctx, model, id);
     },
     destroy: (id) =>
       transaction(async () => {
@@ -49,10 +51,14 @@ export function storedAdapter(model: string): Adapter {
   };
 }
 
-async function keep(model: string, id: string, payload: AdapterPayload): Promise<void> {
+async function keep(
+  { ctx, session, clients }: ProviderVisit,
+  model: string,
+  id: string,
+  payload: AdapterPayload,
+): Promise<void> {
   const { jti: _value, consumed: _consumed, ...rest } = payload;
   const isGrant = model === 'Grant';
-  const { session, clients } = visitNow();
   const sessionId = isGrant ? session?.id : rest.sessionUid;
   const client = clients.get(rest.clientId ?? '');
   const { accountId } = rest;
@@ -72,46 +78,63 @@ async function keep(model: string, id: string, payload: AdapterPayload): Promise
     payload: rest,
     expires_at: new Date(rest.exp * 1000),
   };
-  const hold = () => requireAdmitted(model, client, accountId);
-  if (model === 'AccessToken') return keepAccess(row, hold);
+  const hold = () => requireAdmitted(ctx, model, client, accountId);
+  if (model === 'AccessToken') return keepAccess(ctx, row, hold);
   // A code lost in a power cut is requested again, so its write need not be synced.
   const write = model === 'AuthorizationCode' ? unsynced : transaction;
   await write(async () => {
     await hold();
     // A code counts as two: itself, and the tokens that it gives.
-    if (model === 'AuthorizationCode') await requireTurn(sessionId, client.id, 2);
+    if (model === 'AuthorizationCode') await requireTurn(ctx, sessionId, client.id, 2);
     await insertRow('provider_records', row);
   });
 }
 
 /** Stores an access token. If a code gives it, spends the code in the same transaction. */
-async function keepAccess(row: Record<string, unknown>, hold: () => Promise<void>): Promise<void> {
-  const { code } = visitNow();
+async function keepAccess(
+  ctx: Context,
+  row: Record<string, unknown>,
+  hold: () => Promise<void>,
+): Promise<void> {
+  const { AuthorizationCode: source, RefreshToken: refreshed } = Provider.ctx?.oidc.entities ?? {};
+  // Without this check, a code that the package no longer shows here would stay unspent.
+  if (source === undefined && refreshed === undefined)
+    throw new Error('an access token without a code or refresh token');
+  const code = source?.jti;
   // An access token lost in a power cut is requested again. A spent code must stay spent.
   const write = code === undefined ? unsynced : transaction;
   const isSpent = await write(async () => {
     await hold();
-    if (code !== undefined && !(await spend('AuthorizationCode', code))) return true;
+    if (code !== undefined && !(await spend(ctx, 'AuthorizationCode', code))) return true;
     await insertRow('provider_records', row);
     return false;
   });
-  if (code !== undefined && isSpent) await refuseReuse('AuthorizationCode', code);
+  if (code !== undefined && isSpent) await refuseReuse(ctx, 'AuthorizationCode', code);
 }
 
 /**
  * Refuses if the client no longer admits the person: a row written now would be valid again with
  * the next membership. Call it first in the transaction that writes.
  */
-async function requireAdmitted(model: string, client: ClientRow, accountId: string): Promise<void> {
-  if ((await holdAdmitted(visitNow().ctx, client, accountId)) === null) return;
+async function requireAdmitted(
+  ctx: Context,
+  model: string,
+  client: ClientRow,
+  accountId: string,
+): Promise<void> {
+  if ((await holdAdmitted(ctx, client, accountId)) === null) return;
   if (model === 'Grant' || model === 'AuthorizationCode')
     throw new errors.AccessDenied('This person may not use the application.');
   throw new errors.InvalidGrant('the membership has ended');
 }
 
 /** Limits a session's codes and tokens at a client, as each is a row. Call it in a transaction. */
-async function requireTurn(sessionId: string, clientId: string, weight: number): Promise<void> {
-  const { ctx } = visitNow();
+async function requireTurn(
+  ctx: Context,
+  sessionId: string,
+  clientId: string,
+  weight: number,
+): Promise<void> {
   const { tokenRequests: most } = ctx.config.limits;
   const limit = {
     name: 'client requests',
@@ -133,8 +156,7 @@ export function isGrantTaken(error: unknown): boolean {
  * Uses up a code or refresh token with one conditional UPDATE; false if it was used before. Call it
  * inside a transaction.
  */
-async function spend(model: string, value: string): Promise<boolean> {
-  const { ctx } = visitNow();
+async function spend(ctx: Context, model: string, value: string): Promise<boolean> {
   const [row] = await select<{ sessionId: string; clientId: string }>(
     `UPDATE provider_records SET consumed_at = $2 WHERE id = $1 AND consumed_at IS NULL
       RETURNING session_id AS "sessionId", client_id AS "clientId"`,
@@ -144,15 +166,14 @@ async function spend(model: string, value: string): Promise<boolean> {
   if (row === undefined) return false;
   // A code was counted when it was made.
   if (model === 'AuthorizationCode') return true;
-  await requireTurn(row.sessionId, row.clientId, 1);
+  await requireTurn(ctx, row.sessionId, row.clientId, 1);
   // A refresh counts as a use of the session.
   await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [row.sessionId, ctx.now]);
   return true;
 }
 
 /** Refuses a second use, which ends the grant with all its codes and tokens. */
-async function refuseReuse(model: string, value: string): Promise<never> {
-  const { ctx } = visitNow();
+async function refuseReuse(ctx: Context, model: string, value: string): Promise<never> {
   const [row] = await select<{ grantId: string }>(
     `SELECT grant_id AS "grantId" FROM provider_records WHERE id = $1`,
     [idOf(model, value)],

@@ -26,19 +26,17 @@ export interface Pages {
 
 /** One request to idctl's OpenID provider. */
 export interface ProviderVisit {
-  ctx: Context;
-  session: LiveSession | null;
+  readonly ctx: Context;
+  readonly session: LiveSession | null;
   /** The clients that this request has read, by client id. */
-  clients: Map<string, ClientRow>;
+  readonly clients: Map<string, ClientRow>;
   /** The rows that one statement has read; if absent, each row is read when needed. */
-  read?: ReadForRequest | null;
+  readonly read?: ReadForRequest | null;
   /** The answers that idctl makes in place of the package. */
-  pages: Pages;
+  readonly pages: Pages;
   /** The cookie that the forms of this browser are bound to. */
-  browser?: string;
-  /** The code to spend when this request stores the access token. */
-  code?: string;
-  /** Why the package failed, if it did. */
+  readonly browser?: string;
+  /** Why the package failed, if it did: a result of the request, that its answer needs. */
   fault?: unknown;
 }
 
@@ -49,7 +47,7 @@ export function during<T>(visit: ProviderVisit, work: () => T): T {
   return visits.run(visit, work);
 }
 
-/** The current request. */
+/** The current request, for functions that the package calls. They pass it on as a value. */
 export function visitNow(): ProviderVisit {
   const visit = visits.getStore();
   if (visit === undefined) throw new Error('the provider runs outside a request');
