@@ -202,6 +202,11 @@ export async function onOpenConnection<T>(
   }
 }
 
+/** The open transaction, as a key for what is known about it; undefined if none is open. */
+export function openTransaction(): object | undefined {
+  return openHere();
+}
+
 function openHere(): Opened | undefined {
   // Only Sequelize and `transactionOn` set this value.
   return ambient.getStore()?.get('transaction') as Opened | undefined;

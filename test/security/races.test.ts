@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { hold } from '../../src/database/hold.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Domain } from '../../src/database/models/domain.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
@@ -13,7 +14,7 @@ import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { Refusal } from '../../src/errors.ts';
 import { composeMail } from '../../src/services/instance/mail/deliver.ts';
-import { forgetProofs, lockAccount } from '../../src/services/people/accounts/account.ts';
+import { forgetProofs } from '../../src/services/people/accounts/account.ts';
 import {
   disableUser,
   enableUser,
@@ -338,7 +339,7 @@ test('if SCIM creates a person who is just joining, SCIM gets 409, and there is 
   const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const as = { role: 'admin' as const, origin: { kind: 'manual' as const } };
   const joining = transaction(async () => {
-    const account = await lockAccount(id);
+    const account = await hold.account(id);
     await addMembership(idctl.operator(), client.org.id, id, as);
     begun.resolve();
     await go.promise;

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { deleteOld, type Stop } from '../../database/delete-batches.ts';
+import { hold } from '../../database/hold.ts';
 import { Account } from '../../database/models/account.ts';
 import { Counter } from '../../database/models/counter.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
@@ -16,7 +17,6 @@ import { epochSeconds } from '../foundation/limits/limit.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { firstKey } from '../foundation/page.ts';
 import { after } from '../foundation/time.ts';
-import { lockAccount } from '../people/accounts/account.ts';
 import { unconfirmedSeconds } from '../people/codes/code.ts';
 import {
   accountCredentials,
@@ -91,7 +91,7 @@ async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
 }
 
 async function forget(ctx: Context, id: string, before: Date): Promise<void> {
-  const account = await lockAccount(id);
+  const account = await hold.account(id);
   // Skip accounts that were verified, or became members, since the query.
   if (account === null || (await select(`${waiting} AND a.id = $2`, [before, id])).length === 0)
     return;

@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts';
 import { hashOfToken, randomToken } from '../../crypto/secret.ts';
+import { hold } from '../../database/hold.ts';
 import type { Account } from '../../database/models/account.ts';
 import { PendingSignIn } from '../../database/models/pending-sign-in.ts';
 import { assertNoTransaction, transaction, transactionIf } from '../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../database/unique.ts';
 import { after } from '../foundation/time.ts';
-import { lockAccount } from '../people/accounts/account.ts';
 import { signInFailed } from '../people/sessions/schema.ts';
 import { askSecondFactor } from '../people/two-factor/asking.ts';
 import {
@@ -117,8 +117,8 @@ export async function holdForSecondFactor(
     expiresAt: after(ctx.now, pendingSeconds),
   };
   return transaction(async () => {
-    // Locked, so that no arrival is held while another transaction ends the account's sign-ins.
-    const account = await lockAccount(accountId, 'beside');
+    // No arrival may be stored while another transaction ends the account's sign-ins.
+    const account = await hold.account(accountId, 'beside');
     if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
     await PendingSignIn.create(row);
     return askSecondFactor(ctx, account, undefined, token);

@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
+import { hold } from '../../database/hold.ts';
 import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import type { Refusal } from '../../errors.ts';
-import { isEmailVerified, lockAccount } from '../people/accounts/account.ts';
+import { isEmailVerified } from '../people/accounts/account.ts';
 import { resumePasskeys } from '../people/passkeys/passkey.ts';
 import { emailUnverified, signInFailed } from '../people/sessions/schema.ts';
 import { startSession } from '../people/sessions/start.ts';
@@ -35,10 +36,10 @@ export type Begun = { session: Awaited<ReturnType<typeof startSession>> } | { as
  * sign-in's transaction. Roll it back if the second factor must be asked for.
  */
 export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
-  // Lock `alone` if the account may change next. A second factor stores its time step, and a person
-  // who comes through a connection may join the organization.
+  // Hold it `alone` if the account may change next. A second factor stores its time step, and a
+  // person who comes through a connection may join the organization.
   const plain = via.connection === undefined && !via.secondFactor;
-  const now = await lockAccount(account.id, plain ? 'beside' : 'alone');
+  const now = await hold.account(account.id, plain ? 'beside' : 'alone');
   if (now === null) throw signInFailed('account_disabled');
   const changed = via.method === 'password' && now.passwordHash !== account.passwordHash;
   if (changed) throw signInFailed('changed_meanwhile');

@@ -1,5 +1,5 @@
-import type { LOCK } from 'sequelize';
 import type { Actor, Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import type { TokenScope } from '../../../database/models/access-token.ts';
 import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Membership, type Role, roles } from '../../../database/models/membership.ts';
@@ -215,22 +215,31 @@ function requireSomeone(actor: Actor): void {
   if (actor.kind === 'anonymous') throw new Refusal('unauthenticated', 'Sign in first.');
 }
 
-function findProject(
-  organization: Pick<Organization, 'id'>,
-  project: string,
-  options: { lock?: LOCK } = {},
-): Promise<Project | null> {
-  const named = isUuid(project) ? { id: project.toLowerCase() } : { slug: project };
-  return Project.findOne({ where: { organizationId: organization.id, ...named }, ...options });
+function findProject(organization: Pick<Organization, 'id'>, project: string) {
+  return Project.findOne({ where: whereProject(organization, project) });
 }
 
-/** Like `findProject`, but refuses `not_found` if there is no such project. */
+function whereProject({ id: organizationId }: Pick<Organization, 'id'>, project: string) {
+  const named = isUuid(project) ? { id: project.toLowerCase() } : { slug: project };
+  return { organizationId, ...named };
+}
+
+/** The organization's project of this id or slug; refuses `not_found`. */
 export async function requireProject(
   organization: Pick<Organization, 'id'>,
   project: string,
-  options: { lock?: LOCK } = {},
 ): Promise<Project> {
-  const found = await findProject(organization, project, options);
+  const found = await findProject(organization, project);
+  if (found === null) throw noProject(project);
+  return found;
+}
+
+/** Like `requireProject`. The project is not deleted until the transaction ends. */
+export async function holdProject(
+  organization: Pick<Organization, 'id'>,
+  project: string,
+): Promise<Project> {
+  const found = await hold.project(whereProject(organization, project), 'kept');
   if (found === null) throw noProject(project);
   return found;
 }

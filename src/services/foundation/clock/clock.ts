@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { idOfInstant } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { Sweep } from '../../../database/models/sweep.ts';
 import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -15,7 +16,7 @@ import { isFar, judgeClock, type Known, steadySeconds } from './judge.ts';
 export async function mayDeleteExpired(ctx: Context): Promise<boolean> {
   const { now } = ctx;
   const { held, sweptAt } = await transaction(async () => {
-    const row = await requireSweep({ lock: true });
+    const row = await holdSweep();
     const known = await knownOf(row, now);
     const jump = judgeClock(known, now);
     if (jump === null) await row.update({ sweptAt: now, heldAt: null, seenAt: null });
@@ -48,7 +49,7 @@ export async function lookAtClock({ now }: Pick<Context, 'now'>): Promise<ClockS
 export async function confirmClock(ctx: Context): Promise<boolean> {
   requireOperator(ctx);
   return transaction(async () => {
-    const row = await requireSweep({ lock: true });
+    const row = await holdSweep();
     const { sweptAt } = row;
     if (judgeClock(await knownOf(row, ctx.now), ctx.now) === null) return false;
     await row.update({ sweptAt: ctx.now, heldAt: null, seenAt: null });
@@ -69,8 +70,14 @@ export async function timeOfExpiry({ now }: Pick<Context, 'now'>): Promise<Date>
   return sweptAt < now && isFar(sweptAt, now) ? sweptAt : now;
 }
 
-function requireSweep({ lock = false } = {}): Promise<Sweep> {
-  return Sweep.findOne({ lock, rejectOnEmpty: true });
+function requireSweep(): Promise<Sweep> {
+  return Sweep.findOne({ rejectOnEmpty: true });
+}
+
+async function holdSweep(): Promise<Sweep> {
+  const row = await hold.sweep({}, 'whole');
+  if (row === null) throw new Error('the row of the sweep is gone');
+  return row;
 }
 
 async function knownOf({ sweptAt, heldAt, seenAt }: Sweep, now: Date): Promise<Known> {

@@ -1,5 +1,6 @@
-import { Transaction } from 'sequelize';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
+import type { Late } from '../../../database/hold-order.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { domainOf } from './canonical.ts';
@@ -8,9 +9,12 @@ import { domainOf } from './canonical.ts';
  * The organization's verified domain with exactly this name, or null (security I2). It cannot be
  * removed until the transaction ends, so no sign-in outlives the domain.
  */
-export function findVerified(organizationId: string, name: string): Promise<Domain | null> {
-  const where = { organizationId, name, state: 'Verified' as const };
-  return Domain.findOne({ where, lock: Transaction.LOCK.KEY_SHARE });
+export function findVerified(
+  organizationId: string,
+  name: string,
+  late?: Late,
+): Promise<Domain | null> {
+  return hold.domain({ organizationId, name, state: 'Verified' }, 'kept', late);
 }
 
 /** The organization's verified domains, without a lock: one may be removed at the same time. */

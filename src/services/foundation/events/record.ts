@@ -1,8 +1,7 @@
-import { Transaction } from 'sequelize';
 import type { Actor, Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { Event, type EventActor, type EventSubject } from '../../../database/models/event.ts';
-import { Webhook } from '../../../database/models/webhook.ts';
 import {
   dialectOfDatabase,
   insertion,
@@ -65,12 +64,7 @@ export async function recordEvents(
 ): Promise<void> {
   if (happenings.length === 0) return;
   const actor = await viewActor(ctx.actor, organizationId);
-  const listeners = await Webhook.findAll({
-    where: { organizationId, enabled: true },
-    attributes: ['id', 'events'],
-    // The lock keeps a found webhook from being removed before its deliveries are written.
-    lock: Transaction.LOCK.KEY_SHARE,
-  });
+  const listeners = await hold.webhooks(organizationId);
   await inSlices(happenings, async (some) => {
     const events = some.map(({ kind, subject = null, data = {} }) => {
       return { id: orderedId(), kind, at: ctx.now, actor, subject, data };

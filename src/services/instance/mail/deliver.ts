@@ -1,5 +1,6 @@
 import { Op } from 'sequelize';
 import type { Context, Turn } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { CodePurpose } from '../../../database/models/mail-code.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
@@ -13,7 +14,7 @@ import { maySendAsked, maySendInvitation } from '../../foundation/limits/mail.ts
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { type Mailing, mailingOf } from '../../foundation/mail/queue.ts';
 import { after } from '../../foundation/time.ts';
-import { findByEmail, lockAccount } from '../../people/accounts/account.ts';
+import { findByEmail } from '../../people/accounts/account.ts';
 import { lastWritten, writeCode } from '../../people/codes/code.ts';
 import { admitSignUp } from '../../signin/sign-up/sign-up.ts';
 import { describeInvitation } from '../../tenancy/invitations/invitation.ts';
@@ -177,8 +178,8 @@ async function codeFor(
   const { email, purpose, stranger } = mailing;
   return transaction(async () => {
     const found = await findByEmail(email);
-    // This locks the account, so that no code is written during a change that revokes all codes.
-    const account = found === null ? null : await lockAccount(found.id);
+    // No code may be written during a change that revokes all codes.
+    const account = found === null ? null : await hold.account(found.id);
     if (account === null || !isOfUse(account, purpose)) return null;
     const resent = purpose === 'verify' && stranger !== undefined && !again;
     if (resent && (await isAnsweredBySignUp(account, asked))) return null;

@@ -3,6 +3,7 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { idAround, millisecondOf, orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
@@ -91,28 +92,12 @@ export async function requireAccount(user: string): Promise<Account> {
   return account;
 }
 
-// FOR UPDATE would wait for every writer of a row that refers to the account.
-const locks = { alone: 'NO KEY UPDATE', beside: 'SHARE' };
-
 /**
- * Locks the account until the transaction ends and returns its current row; null if it is gone.
- * Code that begins or ends sessions locks the account first, so that no session begins while an
- * account is shut out. Use `alone` to change the account, and `beside` only to add rows such as a
- * session.
- */
-export function lockAccount(
-  id: string,
-  how: keyof typeof locks = 'alone',
-): Promise<Account | null> {
-  return readRow(Account, ['id', id], locks[how]);
-}
-
-/**
- * Locks the account, and refuses if the caller's credential was revoked since the request began.
+ * Holds the account, and refuses if the caller's credential was revoked since the request began.
  * Call it before making a credential, so that none outlives a reclaim (security I3).
  */
 export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
-  if ((await lockAccount(accountId)) !== null && (await isLive(ctx))) return;
+  if ((await hold.account(accountId)) !== null && (await isLive(ctx))) return;
   throw new Refusal('invalid_credential', 'The credential was revoked.', {
     hint: 'Sign in again.',
   });

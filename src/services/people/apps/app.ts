@@ -63,7 +63,7 @@ export function recordAppEvent(
 /**
  * Revokes the tokens, apps and passkeys whose only proof comes from another organization's
  * provider, if the account has a second factor besides these passkeys. Call it where an account
- * joins this organization, with the account locked.
+ * joins this organization, with the account held.
  */
 export async function endVouchedTokens(
   ctx: Context,

@@ -4,9 +4,10 @@ import { secondsOf } from '../../../config/duration.ts';
 import type { Actor, Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { hashOfSecret, newSecret } from '../../../crypto/secret.ts';
+import { hold } from '../../../database/hold.ts';
 import { AccessToken, tokenScopes } from '../../../database/models/access-token.ts';
 import type { Role } from '../../../database/models/membership.ts';
-import { dialectOfDatabase, insertRow, select } from '../../../database/select.ts';
+import { insertRow, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { createMemory } from '../../../host/memory.ts';
@@ -15,7 +16,6 @@ import { id, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after, wholeSeconds } from '../../foundation/time.ts';
-import { lockAccount } from '../accounts/account.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
 import { recordTokenEvent, tokenUses } from '../tokens/token.ts';
@@ -82,12 +82,11 @@ function limitOf({ config }: Context, app: ProvedApp) {
 }
 
 /**
- * Locks the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
+ * Holds the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
  * Returns the app's marks (`marksOf`), and whether it has as many live tokens as allowed.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
-  // SQLite needs no lock: it has one writer.
-  if (dialectOfDatabase() === 'postgres') await lockAccount(accountId);
+  await hold.accounts([accountId]);
   type Row = { surplus: string | null; vouchedBy: string | null; unapproved: boolean | number };
   const [app] = await select<Row>(held, [id, ctx.now, secretHash]);
   if (app === undefined) throw clientRefused('no_such_app');

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { newSecret, randomToken } from '../../../crypto/secret.ts';
+import { hold } from '../../../database/hold.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { OAuthApp } from '../../../database/models/app.ts';
 import { Membership } from '../../../database/models/membership.ts';
@@ -12,7 +13,7 @@ import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, name, ref } from '../../foundation/fields.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
-import { holdAccount, lockAccount } from '../accounts/account.ts';
+import { holdAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import { changedMeanwhile, marksOf } from '../tokens/token.ts';
 import { appView, newAppView, recordAppEvent, viewApp } from './app.ts';
@@ -98,7 +99,7 @@ export const regenerateApp = ownOperationById({
     const app = await requireApp(input.id, whose);
     const { value, hash } = newSecret('cos_secret_');
     await transaction(async () => {
-      // Minting locks the account too, so that the old secret gets no new token.
+      // Minting holds the account too, so that the old secret gets no new token.
       await holdAccount(ctx, app.accountId);
       const renewed = { secretHash: hash, suspendedAt: null, ...(await marksOf(ctx)) };
       const [changed] = await OAuthApp.update(renewed, {
@@ -126,8 +127,8 @@ export const revokeApp = ownOperationById({
   run: async (ctx, input, whose) => {
     const app = await requireApp(input.id, whose);
     await transaction(async () => {
-      // Minting locks the account too, so that no token is made for an app that is being removed.
-      await lockAccount(app.accountId);
+      // Minting holds the account too, so that no token is made for an app that is being removed.
+      await hold.account(app.accountId);
       if (input.keepTokens) await AccessToken.update({ appId: null }, { where: { appId: app.id } });
       if ((await OAuthApp.destroy({ where: { id: app.id } })) === 0) throw noSuchApp(app.id);
       await recordAppEvent(ctx, { kind: 'app.revoked', keepTokens: input.keepTokens }, app);

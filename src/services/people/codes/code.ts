@@ -1,12 +1,12 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 import { isEqual } from '../../../crypto/secret.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { type CodePurpose, MailCode } from '../../../database/models/mail-code.ts';
 import { select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
-import { lockAccount } from '../accounts/account.ts';
 
 // A mailed code (security P10) has six digits. It is valid for ten minutes, one use, five attempts
 // and one purpose.
@@ -75,11 +75,11 @@ export async function giveTryBack({ accountId, purpose, hash }: RightCode): Prom
 }
 
 /**
- * Spends the code, and returns its account, locked; null if either is gone. Call it inside the
+ * Spends the code, and returns its account, held; null if either is gone. Call it inside the
  * transaction that acts on the code. On null, roll the transaction back.
  */
 export async function spendCode({ accountId, purpose, hash }: RightCode): Promise<Account | null> {
-  const account = await lockAccount(accountId);
+  const account = await hold.account(accountId);
   const spent = await MailCode.destroy({ where: { accountId, purpose, hash } });
   return spent === 1 ? account : null;
 }

@@ -22,7 +22,7 @@ import type { Purpose } from './challenge.ts';
 import type { NewCredential } from './registration.ts';
 
 // The rows of passkeys. `accounts.has_passkey` changes only here, together with the rows. Call the
-// functions that write inside a transaction, with the account locked.
+// functions that write inside a transaction, with the account held.
 
 export const passkeyView = z.object({
   id,

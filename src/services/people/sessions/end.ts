@@ -95,7 +95,7 @@ const endingPastSecondFactor = (ctx: Context) => `UPDATE sessions SET ended_at =
 /**
  * Ends the sessions whose only proof comes from one organization's provider, if the account has a
  * second factor and belongs to another organization too. The session `but` continues. Call it with
- * the account locked (security P12).
+ * the account held (security P12).
  */
 export async function endSessionsPastSecondFactor(
   ctx: Context,

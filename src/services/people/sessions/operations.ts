@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { Session } from '../../../database/models/session.ts';
@@ -99,8 +100,8 @@ export const refreshSession = operation({
     const claims = await readToken(ctx, refreshToken, 'rt+jwt');
     if (claims === null) throw ended();
     const renewed = await transaction(async () => {
-      // Locked, so that parallel uses of one token run one after the other.
-      const token = await RefreshToken.findByPk(claims.jti, { lock: true });
+      // Parallel uses of one token run one after the other.
+      const token = await hold.refreshToken({ id: claims.jti }, 'whole');
       const session = token === null ? null : await findLiveSession(ctx, token.sessionId);
       if (token === null || session === null) return null;
       const successor = await successorOf(ctx, token, session);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { newTotpSecret, totpUri } from '../../../crypto/totp.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { isRehearsed, transaction } from '../../../database/transaction.ts';
@@ -11,7 +12,6 @@ import { after } from '../../foundation/time.ts';
 import {
   discardTotp,
   holdAccount,
-  lockAccount,
   requireAccount,
   userRefInput,
   userView,
@@ -154,7 +154,7 @@ export const resetTotp = operation({
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
     return transaction(async () => {
-      await lockAccount(account.id);
+      await hold.account(account.id);
       await account.reload();
       const passkeys = await Passkey.findAll({ where: { accountId: account.id }, order: ['id'] });
       const authenticatorRemoved = account.totpSecret !== null;

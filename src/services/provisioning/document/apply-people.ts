@@ -56,7 +56,7 @@ type Held = Awaited<ReturnType<typeof holdMembers>>;
 
 function nameIn(held: Held, accountId: string): string {
   const shown = held.get(accountId);
-  // The members are locked, and the digest shows that nothing has changed.
+  // The members are held, and the digest shows that nothing has changed.
   if (shown === undefined) throw new Error('a person of the plan is not a member');
   return shown.name;
 }

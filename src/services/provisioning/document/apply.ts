@@ -1,15 +1,12 @@
-import { Transaction } from 'sequelize';
 import type { Context } from '../../../context.ts';
-import { Domain } from '../../../database/models/domain.ts';
-import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { removeClient } from '../../tenancy/clients/operations.ts';
-import { releaseOrigins } from '../../tenancy/clients/origins.ts';
-import { insertClient, requireClientOf, updateClient } from '../../tenancy/clients/write.ts';
+import { holdHosts, releaseOrigins } from '../../tenancy/clients/origins.ts';
+import { holdClient, insertClient, updateClient } from '../../tenancy/clients/write.ts';
 import { addDomain, removeDomain } from '../../tenancy/domains/operations.ts';
 import { removeLdap } from '../../tenancy/ldap/operations.ts';
 import { applyLdap } from '../../tenancy/ldap/save.ts';
@@ -21,7 +18,6 @@ import { saveSignInSettings } from '../../tenancy/signin-settings/operations.ts'
 import { removeSso } from '../../tenancy/sso/operations.ts';
 import { applySso } from '../../tenancy/sso/save.ts';
 import { changeWebhook, insertWebhook, removeWebhook } from '../../tenancy/webhooks/operations.ts';
-import { holdMappings } from '../mappings/hold.ts';
 import { planMapped } from '../mappings/replan.ts';
 import type { GroupRole } from '../mappings/view.ts';
 import {
@@ -45,27 +41,54 @@ import { readProjects } from './state.ts';
 // Carries out a plan with the operations and steps of the separate commands. Each change requires
 // its right and records its event. Call these functions inside one transaction.
 
-/** Locks rows that the steps use, in the same order as a sign-in and as `deleteOrganization`. */
-export async function holdOrganization(organization: Organization, steps: Steps): Promise<void> {
+/** Holds the rows that the steps use. */
+export async function holdOrganization(
+  ctx: Context,
+  organization: Organization,
+  steps: Steps,
+): Promise<void> {
   if (steps.addMappings.length + steps.removeMappings.length > 0)
-    await holdMappings(organization.id);
-  const lock = Transaction.LOCK.UPDATE;
+    await hold.mappings(organization.id, 'alone');
   const where = { organizationId: organization.id };
   // The domains of new members' addresses must stay verified until the members join (security O8).
   const joining = steps.addMembers.map(({ email }) => domainOf(email));
   const names = [...new Set([...steps.removeDomains, ...joining])];
-  if (names.length > 0)
-    await Domain.findAll({ where: { ...where, name: names }, order: ['id'], lock });
-  if (steps.sso !== null) await SsoConnection.findAll({ where, lock });
-  if (steps.ldap !== null) await LdapConnection.findAll({ where, lock });
-  await holdMembers(organization, peopleIn(steps));
-  await organization.reload({ lock: Transaction.LOCK.NO_KEY_UPDATE });
+  if (names.length > 0) await hold.domains({ ...where, name: names }, 'whole');
+  const settings = [...steps.addClients, ...steps.changeClients.map(({ to }) => to)];
+  await holdHosts(
+    ctx,
+    settings.flatMap(({ forwardAuthOrigins }) => forwardAuthOrigins),
+  );
+  // An enabled connection needs its domain.
+  if (steps.sso !== null && steps.sso !== 'remove')
+    await hold.domains({ ...where, name: steps.sso.save.emailDomain }, 'kept');
+  if (steps.sso !== null) await hold.sso(where, 'whole');
+  if (steps.ldap !== null) await hold.ldap(where, 'whole');
+  const people = peopleIn(steps);
+  // Those who join have no membership yet.
+  await hold.accounts(people);
+  await holdMembers(organization, people);
+  await hold.again(organization, 'alone');
+  const clients = [...steps.removeClients, ...steps.changeClients].map(({ id }) => id);
+  if (clients.length > 0) await hold.clients({ ...where, id: clients }, 'whole');
+  const slugs = projectsIn(steps);
+  if (slugs.length > 0) await hold.projects({ ...where, slug: slugs }, 'kept');
 }
 
 function peopleIn(steps: Steps): string[] {
-  const { addMembers, changeMembers, removeMembers, putProjectMembers } = steps;
-  const all = [...addMembers, ...changeMembers, ...removeMembers, ...putProjectMembers];
+  const { addMembers, changeMembers, removeMembers } = steps;
+  const { putProjectMembers, removeProjectMembers } = steps;
+  const inOrganization = [...addMembers, ...changeMembers, ...removeMembers];
+  const all = [...inOrganization, ...putProjectMembers, ...removeProjectMembers];
   return [...new Set(all.map(({ accountId }) => accountId))];
+}
+
+/** The slugs of the projects that memberships and clients refer to. */
+function projectsIn(steps: Steps): string[] {
+  const { addClients, changeClients, putProjectMembers, removeProjectMembers } = steps;
+  const clients = [...addClients, ...changeClients.map(({ to }) => to)];
+  const all = [...clients, ...putProjectMembers, ...removeProjectMembers];
+  return [...new Set(all.flatMap(({ project }) => project ?? []))];
 }
 
 /**
@@ -129,7 +152,7 @@ async function performClients(
   for (const client of removeClients) await removeClient(ctx, { org, client: clientIdOf(client) });
   const changing = [];
   for (const { id, to } of changeClients) {
-    const client = await requireClientOf(organization, clientIdOf({ id }), { lock: true });
+    const client = await holdClient(organization, clientIdOf({ id }));
     changing.push({ client, to });
   }
   // This comes before any client gets an origin: an origin may move from one client to another.

@@ -86,7 +86,7 @@ export const applyOrganization = operation({
       });
     await inTurn(ctx, 'computing', organization, () =>
       transaction(async () => {
-        await holdOrganization(organization, planned.steps);
+        await holdOrganization(ctx, organization, planned.steps);
         const { steps, digest } = await computePlan(ctx, organization, input);
         requireSame({ digest }, input.digest);
         await performSteps(ctx, organization, steps);

@@ -1,11 +1,12 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import type { Origin } from '../../../database/models/membership.ts';
-import { dialectOfDatabase, execute, insertRows, selectAmong } from '../../../database/select.ts';
+import { execute, insertRows, selectAmong } from '../../../database/select.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
 import { type Happening, recordEvents } from '../../foundation/events/record.ts';
-import { type PersonFacts, planPerson, readPeople, readRules } from './facts.ts';
+import { holdPeople, type PersonFacts, planPerson, readRules } from './facts.ts';
 import type { Because, OrgRoleChange, Plan } from './plan.ts';
 
 // Plans people's roles from all of their groups, and applies the plans.
@@ -32,12 +33,10 @@ export async function replanPeople(
   cause: Cause,
 ): Promise<number> {
   if (accountIds.length === 0) return 0;
-  const locks = dialectOfDatabase() === 'postgres';
-  // Accounts are locked before memberships, as in all transactions. So a person whose removal has
-  // begun joins no project.
-  if (locks) await holdAccounts(accountIds);
+  // A person whose removal has begun must not join a project.
+  await hold.accounts(accountIds);
   const rules = await readRules(organizationId);
-  const people = await readPeople(rules, accountIds, locks ? 'FOR UPDATE' : '');
+  const people = await holdPeople(rules, accountIds);
   const planned: Planned[] = [];
   for (const [accountId, person] of people) {
     // Each person is compared with up to 10,000 mappings.
@@ -53,27 +52,10 @@ export async function replanPeople(
   return recordPlans(ctx, organizationId, real, cause);
 }
 
-/** Locks accounts in a fixed order, until the transaction ends. */
-export async function holdAccounts(accountIds: readonly string[]): Promise<void> {
-  if (dialectOfDatabase() === 'sqlite') return;
-  await selectAmong(
-    accountIds.toSorted(),
-    (list) => `SELECT id FROM accounts WHERE id IN (${list}) ORDER BY id FOR NO KEY UPDATE`,
-  );
-}
-
-/**
- * The plans without projects that were just deleted. Locks the other projects before their
- * memberships: a deletion uses the same order.
- */
+/** The plans without projects that were just deleted. The others are kept. */
 async function withoutGoneProjects(planned: Planned[]): Promise<Planned[]> {
-  if (dialectOfDatabase() === 'sqlite') return planned;
   const entries = planned.flatMap(({ plan }) => Object.values(plan).flat());
-  const rows = await selectAmong<{ id: string }>(
-    [...new Set(entries.map(({ projectId }) => projectId))].toSorted(),
-    (list) => `SELECT id FROM projects WHERE id IN (${list}) ORDER BY id FOR KEY SHARE`,
-  );
-  const projects = new Set(rows.map(({ id }) => id));
+  const projects = await hold.keptProjects(entries.map(({ projectId }) => projectId));
   const isThere = ({ projectId }: { projectId: string }) => projects.has(projectId);
   return planned.map(({ plan: { adds, changes, removes, moves }, ...rest }) => {
     const plan = {

@@ -1,3 +1,4 @@
+import { hold } from '../../../database/hold.ts';
 import type { OrgRole, Origin, Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { jsonOf, select, selectAmong } from '../../../database/select.ts';
@@ -154,19 +155,32 @@ interface MemberRow {
   origin: Origin | string;
 }
 
+const memberRows = (list: string, organization: string) =>
+  `SELECT account_id AS "accountId", role, synced, origin FROM memberships
+    WHERE account_id IN (${list}) AND organization_id = ${organization} ORDER BY account_id`;
+
 /** Reads members' groups and roles. Omits accounts that are not members. */
-export async function readPeople(
+export async function readPeople(rules: Rules, accountIds: readonly string[]) {
+  const { organizationId } = rules;
+  const members = await selectAmong<MemberRow>(accountIds.toSorted(), memberRows, [organizationId]);
+  return peopleOf(rules, members);
+}
+
+/** Like `readPeople`, and holds the memberships. Hold the accounts before. */
+export async function holdPeople(rules: Rules, accountIds: readonly string[]) {
+  const { organizationId } = rules;
+  const members = await hold.among<MemberRow>([accountIds, memberRows, [organizationId]], {
+    kind: 'membership',
+    how: 'whole',
+    id: ({ accountId }) => `${organizationId} ${accountId}`,
+  });
+  return peopleOf(rules, members);
+}
+
+async function peopleOf(
   { organizationId, sources }: Rules,
-  accountIds: readonly string[],
-  lock = '',
+  members: MemberRow[],
 ): Promise<Map<string, PersonFacts>> {
-  const members = await selectAmong<MemberRow>(
-    accountIds.toSorted(),
-    (list, organization) => `SELECT account_id AS "accountId", role, synced, origin FROM memberships
-      WHERE account_id IN (${list}) AND organization_id = ${organization}
-      ORDER BY account_id ${lock}`,
-    [organizationId],
-  );
   const people = new Map(
     members.map(({ accountId, ...row }): [string, PersonFacts] => {
       const orgRole = { ...row, synced: Boolean(row.synced), origin: jsonOf<Origin>(row.origin) };

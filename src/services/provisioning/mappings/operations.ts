@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hold } from '../../../database/hold.ts';
 import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { Project } from '../../../database/models/project.ts';
@@ -14,7 +15,6 @@ import { list } from '../../foundation/list.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
-import { holdMappings } from './hold.ts';
 import { planMapped } from './replan.ts';
 import {
   type GroupRole,
@@ -126,7 +126,7 @@ export const removeMapping = operation({
   output: mappingRemovedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
-      await holdMappings(organization.id);
+      await hold.mappings(organization.id, 'alone');
       const mapping = await GroupMapping.findOne({
         where: { id: input.id, organizationId: organization.id },
         include: 'project',
@@ -154,7 +154,7 @@ export const importMappings = operation({
   output: importedView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
-      await holdMappings(organization.id);
+      await hold.mappings(organization.id, 'alone');
       const stored = await readStoredMappings(organization.id);
       const there = new Map(stored.map((one) => [keyOf(one), one]));
       const wanted = await readList(organization, input);

@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
@@ -8,7 +9,7 @@ import { transaction } from '../../../database/transaction.ts';
 import type { EventData } from '../../foundation/events/kinds.ts';
 import { type Happening, recordEvent } from '../../foundation/events/record.ts';
 import { type Groups, takeAbsent } from '../../tenancy/sso/groups.ts';
-import { holdAccounts, replanPeople } from './apply.ts';
+import { replanPeople } from './apply.ts';
 import { type GroupSource, ldapSource, ssoSource } from './source.ts';
 
 // Syncs groups at a sign-in (spec §4.1 step 6), in a transaction after the session has begun. A
@@ -67,8 +68,7 @@ async function syncSafely(ctx: Context, accountId: string, find: () => Promise<S
 
 async function reconcile(ctx: Context, sync: Sync | null, accountId: string): Promise<void> {
   if (sync === null) return;
-  // Locks the account first, as all transactions do, so that they do not deadlock.
-  await holdAccounts([accountId]);
+  await hold.accounts([accountId]);
   const identity = await Identity.findOne({ where: { connectionId: sync.source.id, accountId } });
   if (identity === null) return;
   const groups = sync.groups();

@@ -1,7 +1,8 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
+import { hold, keeping } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { dialectOfDatabase, execute, select, selectAmong } from '../../../database/select.ts';
+import { execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { remembered } from '../../../host/memory.ts';
 import { finishAll } from '../../../host/queue.ts';
@@ -9,8 +10,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { inTurnOfJob } from '../../foundation/limits/turns.ts';
 import { readAllRows } from '../../foundation/page.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
-import { holdAccounts, replanPeople } from './apply.ts';
-import { holdMappings } from './hold.ts';
+import { replanPeople } from './apply.ts';
 
 // Plans people again when groups or mappings change. A few are planned at once, in the transaction
 // of the change. More are put on a list, which a job plans in batches.
@@ -29,12 +29,11 @@ export async function planLater(
   for (let at = 0; at < ids.length; at += 100) {
     const some = ids.slice(at, at + 100);
     const list = some.map((_, place) => `$${place + 2}`).join(', ');
-    // Locks the accounts in a fixed order. Omits accounts that were just deleted.
-    const lock = dialectOfDatabase() === 'postgres' ? 'FOR KEY SHARE OF a' : '';
+    // Omits accounts that were just deleted.
     await execute(
       `INSERT INTO scim_replans (organization_id, account_id)
        SELECT o.id, a.id FROM organizations o JOIN accounts a ON a.id IN (${list})
-        WHERE o.id = $1 ORDER BY a.id ${lock}
+        WHERE o.id = $1 ORDER BY a.id ${keeping('a')}
        ON CONFLICT (organization_id, account_id) DO NOTHING`,
       [organizationId, ...some],
     );
@@ -64,8 +63,8 @@ export async function planMembersLater(
 
 /**
  * Plans the members of the SCIM groups that these mappings name. Call it after the mappings have
- * changed, under `holdMappings`. `later` leaves all of them to the job: a transaction that has
- * locked the organization must not lock accounts for update.
+ * changed, with the mappings held. `later` leaves all of them to the job: a transaction that holds
+ * the organization must not hold more accounts.
  */
 export async function planMapped(
   ctx: Context,
@@ -191,14 +190,14 @@ async function tellEnd(
 
 async function planBatch(ctx: Context, organizationId: string) {
   // A push does not lock entries that are already on the list. So this waits for pushes to commit.
-  await holdMappings(organizationId);
+  await hold.mappings(organizationId, 'alone');
   const listed = await select<{ id: string }>(
     `SELECT account_id AS id FROM scim_replans WHERE organization_id = $1
       ORDER BY account_id LIMIT ${batchSize}`,
     [organizationId],
   );
-  // Accounts are locked first: a change that has locked a person may add the person to the list.
-  await holdAccounts(listed.map(({ id }) => id));
+  // Accounts come first: a change that holds a person may add the person to the list.
+  await hold.accounts(listed.map(({ id }) => id));
   const rows = await selectAmong<{ id: string }>(
     listed.map(({ id }) => id),
     (list, organization) => `DELETE FROM scim_replans

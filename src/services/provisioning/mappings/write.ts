@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import type { OrgRole } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
@@ -14,7 +15,6 @@ import { requireCapRoom } from '../../foundation/limits/caps.ts';
 import { readAllRows } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { findGiven } from '../../tenancy/projects/view.ts';
-import { holdMappings } from './hold.ts';
 import { type GroupRole, roleOf, viewMapping } from './view.ts';
 
 // Writes mappings, many at once.
@@ -33,11 +33,11 @@ export async function requireGrant(
 }
 
 /**
- * Locks the mappings until the transaction ends. Refuses `cap_reached` if the organization would
+ * Holds the mappings until the transaction ends. Refuses `cap_reached` if the organization would
  * have too many.
  */
 export async function requireMappingRoom(organization: Organization, more: number): Promise<void> {
-  await holdMappings(organization.id);
+  await hold.mappings(organization.id, 'alone');
   await requireCapRoom(organization, 'mappings', more);
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { hashOfToken, randomToken } from '../../../crypto/secret.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import { LoginLink } from '../../../database/models/login-link.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -9,7 +10,7 @@ import { commandLine } from '../../../text/shell-word.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
-import { lockAccount, requireAccount, userRefInput } from '../../people/accounts/account.ts';
+import { requireAccount, userRefInput } from '../../people/accounts/account.ts';
 import { loginLinkView, type openLoginLinkInput } from '../../people/sessions/schema.ts';
 import { beginSession } from '../begin.ts';
 import { method } from '../method.ts';
@@ -32,8 +33,8 @@ export const createLoginLink = operation({
     const token = randomToken(256);
     const expiresAt = after(ctx.now, linkSeconds);
     await transaction(async () => {
-      // Locked, so that no link is made while another transaction ends the account's links.
-      const held = await lockAccount(account.id);
+      // No link may be made while another transaction ends the account's links.
+      const held = await hold.account(account.id);
       if (held === null || held.disabledAt !== null) throw disabled(account);
       await LoginLink.destroy({ where: { accountId: account.id } });
       await LoginLink.create({ id: hashOfToken(token), accountId: account.id, expiresAt });
@@ -89,8 +90,7 @@ async function requireLinked(ctx: Context, token: string): Promise<Account> {
 
 /** Uses the link up. Call it inside a transaction; of two parallel uses, only one succeeds. */
 async function spendLink({ id }: Account, token: string): Promise<void> {
-  // Locks the account first, as all code that deletes links does, so that no transactions deadlock.
-  await lockAccount(id);
+  await hold.account(id);
   if ((await LoginLink.destroy({ where: { id: hashOfToken(token) } })) === 0) throw spent();
 }
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { spend } from '../../foundation/limits/limit.ts';
 import { clientLimit } from '../../foundation/limits/password.ts';
-import { lockAccount } from '../../people/accounts/account.ts';
 import { assertionInput, checkAssertion } from '../../people/passkeys/assertion.ts';
 import { browserCookie } from '../../people/passkeys/challenge.ts';
 import { requireAddressForPasskeys } from '../../people/passkeys/relying-party.ts';
@@ -61,8 +61,8 @@ export async function enterByPasskey(
   account: Account,
   passkeyId: string,
 ): Promise<Begun> {
-  // Locked first: the passkey may have been removed, or left as a second factor only.
-  await lockAccount(account.id);
+  // The passkey may have been removed, or left as a second factor only.
+  await hold.account(account.id);
   const passkey = await Passkey.findOne({ where: { id: passkeyId, accountId: account.id } });
   if (passkey === null || passkey.signsIn === false || passkey.suspendedAt !== null)
     throw signInFailed('changed_meanwhile');

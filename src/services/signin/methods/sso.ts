@@ -134,7 +134,7 @@ async function enterBySso(
 ): Promise<Begun> {
   const connection = await requireSameConnection(ctx, state);
   const { account, unapproved } = await attach(ctx, connection, said);
-  // Locks the account before its memberships are read: it may be joining an organization now.
+  // This holds the account before its memberships are read: it may be joining an organization now.
   await requireApprovedForOwner(connection, account.id);
   const asked = (await asksOwnSecondFactor(ctx, connection, account.id)) ? { secondFactor } : {};
   // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that

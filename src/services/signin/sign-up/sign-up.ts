@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Invitation } from '../../../database/models/invitation.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -11,7 +12,7 @@ import { countAsking } from '../../foundation/limits/mail.ts';
 import { clientLimit } from '../../foundation/limits/password.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { queueAsked, queueMail } from '../../foundation/mail/queue.ts';
-import { findByEmail, lockAccount, type signUpInput } from '../../people/accounts/account.ts';
+import { findByEmail, type signUpInput } from '../../people/accounts/account.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
 import { signUpTicket } from '../../people/codes/code.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
@@ -128,7 +129,7 @@ export async function admitSignUp(
 ): Promise<void> {
   const { email, name, locale, passwordHash } = signedUp;
   const found = await findByEmail(email);
-  const holder = found === null ? null : await lockAccount(found.id);
+  const holder = found === null ? null : await hold.account(found.id);
   if (holder !== null && holder.disabledAt !== null) return;
   if (holder !== null && holder.emailProof !== 'none')
     return queueMail(ctx, { about: 'account', email });

@@ -14,7 +14,7 @@ export const provedByMail = { emailProof: 'mail', awaitsCode: false } as const;
  * Marks the address of an unproved account as proved by its mailbox. The person then joins the
  * organizations of the invitations used at sign-up, and the organization of the domain if it allows
  * self-signup. Unless the code confirms a sign-up, first removes the credentials and name of an
- * earlier holder (security P11). Call it with the account locked.
+ * earlier holder (security P11). Call it with the account held.
  */
 export async function proveAddress(ctx: Context, account: Account, by: 'signup' | 'another code') {
   if (isProved(account)) return;

@@ -1,11 +1,11 @@
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Client } from '../../../database/models/client.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { select } from '../../../database/select.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { outranks, projectRoles } from '../../foundation/project-roles.ts';
-import { lockAccount } from '../../people/accounts/account.ts';
 
 /** Why a client does not admit an account. The refused person does not learn the reason. */
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
@@ -67,7 +67,7 @@ export function barredBy(
 }
 
 /**
- * Like `barredFrom`, for code that then writes a credential. Locks the account, as code that ends a
+ * Like `barredFrom`, for code that then writes a credential. Holds the account, as code that ends a
  * membership does. So a membership ends before this check, or its end also removes the credential.
  * Call it first in the transaction.
  */
@@ -76,8 +76,7 @@ export async function holdAdmitted(
   client: Parameters<typeof barredFrom>[1],
   accountId: string,
 ): Promise<Barred | null> {
-  // SQLite has one writer, so it needs no lock.
-  if (dialectOfDatabase() === 'postgres') await lockAccount(accountId, 'beside');
+  await hold.accounts([accountId], 'beside');
   return barredFrom(ctx, client, accountId);
 }
 

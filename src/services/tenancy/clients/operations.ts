@@ -17,7 +17,8 @@ import {
   viewClient,
 } from './client.ts';
 import { changedSettings, clientSettings } from './fields.ts';
-import { insertClient, requireClientOf, updateClient } from './write.ts';
+import { holdHosts } from './origins.ts';
+import { holdClient, insertClient, requireClientOf, updateClient } from './write.ts';
 
 // Clients: the applications that an organization's members sign in to through idctl.
 
@@ -69,7 +70,8 @@ export const changeClient = operation({
   run: async (ctx, { org: _, client: which, ...given }, { organization }) => {
     await requireLogoutUri(ctx, given.backchannelLogoutUri ?? null);
     return transaction(async () => {
-      const client = await requireClientOf(organization, which, { lock: true });
+      await holdHosts(ctx, given.forwardAuthOrigins ?? []);
+      const client = await holdClient(organization, which);
       const before = settingsOfClient(client);
       // A role without a project would be refused.
       const role = given.project === null ? null : before.role;
@@ -91,7 +93,7 @@ export const rotateClient = operation({
   output: newClientView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
-      const client = await requireClientOf(organization, input.client, { lock: true });
+      const client = await holdClient(organization, input.client);
       if (client.redirectUris.length === 0)
         throw new Refusal(
           'conflict',
@@ -118,7 +120,7 @@ export const removeClient = operation({
   output: clientView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
-      const client = await requireClientOf(organization, input.client, { lock: true });
+      const client = await holdClient(organization, input.client);
       await client.destroy();
       await recordClientEvent(ctx, 'client.removed', client);
       return viewClient(ctx, client);

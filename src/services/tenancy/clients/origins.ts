@@ -1,8 +1,9 @@
-import { Op, Transaction } from 'sequelize';
+import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
+import type { Late } from '../../../database/hold-order.ts';
 import { Client, ClientOrigin } from '../../../database/models/client.ts';
 import { Domain } from '../../../database/models/domain.ts';
-import { isInTransaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { canonicalHost } from '../../../text/address.ts';
@@ -18,7 +19,14 @@ export async function releaseOrigins({ id }: Pick<Client, 'id'>, wanted: string[
   await ClientOrigin.destroy({ where: { clientId: id, origin: { [Op.notIn]: wanted } } });
 }
 
-/** Replaces the client's origins. Call it inside a transaction, with the client locked. */
+/** Keeps the domains that decide who may have these origins, before any client is held. */
+export async function holdHosts({ actor }: Context, origins: string[]): Promise<void> {
+  const name = origins.flatMap((origin) => namesAbove(new URL(origin).hostname));
+  if (actor.kind !== 'operator' && name.length > 0)
+    await hold.domains({ name: [...new Set(name)], state: 'Verified' }, 'kept');
+}
+
+/** Replaces the client's origins. Call it inside a transaction, with the client held. */
 export async function writeOrigins(
   ctx: Context,
   client: Pick<Client, 'id' | 'organizationId'>,
@@ -35,7 +43,7 @@ async function addOrigin(
   { id: clientId, organizationId }: Pick<Client, 'id' | 'organizationId'>,
   origin: string,
 ): Promise<void> {
-  const fault = await faultOfOrigin(ctx, organizationId, { origin });
+  const fault = await faultOfOrigin(ctx, organizationId, { origin, keeps: true });
   if (fault !== null) throw new Refusal(fault.code, fault.message, { hint: fault.hint });
   const byOperator = ctx.actor.kind === 'operator';
   await refusingDuplicate(ClientOrigin.create({ origin, clientId, byOperator }), taken(origin));
@@ -43,12 +51,17 @@ async function addOrigin(
 
 /**
  * Why the organization cannot give the origin to a client that lacks it, or null. With
- * `isReleased`, the same change takes the origin from another client of the organization.
+ * `isReleased`, the same change takes the origin from another client of the organization. With
+ * `keeps`, the domain that decides cannot be removed until the transaction ends.
  */
 export async function faultOfOrigin(
   ctx: Context,
   organizationId: string,
-  { origin, isReleased = false }: { origin: string; isReleased?: boolean },
+  {
+    origin,
+    isReleased = false,
+    keeps = false,
+  }: { origin: string; isReleased?: boolean; keeps?: boolean },
 ) {
   const { hostname } = new URL(origin);
   if (canonicalHost(hostname) === canonicalHost(new URL(ctx.config.baseUrl).hostname))
@@ -58,7 +71,8 @@ export async function faultOfOrigin(
       hint: 'Give the application a host of its own.',
     };
   const byOperator = ctx.actor.kind === 'operator';
-  if (!byOperator && (await findOwnerOfHost(hostname)) !== organizationId)
+  const findOwner = keeps ? keepOwnerOfHost : findOwnerOfHost;
+  if (!byOperator && (await findOwner(hostname)) !== organizationId)
     return {
       code: 'domain_unverified' as const,
       message: `${hostname} is not on a verified domain of your organization.`,
@@ -76,18 +90,24 @@ function taken(origin: string) {
   };
 }
 
-/**
- * The organization that verified the nearest domain at or above the host, or null. That domain
- * cannot be removed until the transaction ends.
- */
+/** The organization that verified the nearest domain at or above the host, or null. */
 async function findOwnerOfHost(hostname: string): Promise<string | null> {
-  const name = namesAbove(hostname);
-  const lock = isInTransaction() ? Transaction.LOCK.KEY_SHARE : undefined;
-  const where = { name, state: 'Verified' as const };
-  const domains = await Domain.findAll({ where, ...(lock && { lock }) });
+  return ownerIn(await Domain.findAll({ where: whereAbove(hostname) }));
+}
+
+/** Like `findOwnerOfHost`. That domain cannot be removed until the transaction ends. */
+async function keepOwnerOfHost(hostname: string, late?: Late): Promise<string | null> {
+  return ownerIn(await hold.domains(whereAbove(hostname), 'kept', late));
+}
+
+function ownerIn(domains: Domain[]): string | null {
   const nearest = domains.toSorted((a, b) => b.name.length - a.name.length)[0];
   return nearest?.organizationId ?? null;
 }
+
+const whereAbove = (hostname: string) => {
+  return { name: namesAbove(hostname), state: 'Verified' as const };
+};
 
 function namesAbove(hostname: string): string[] {
   const labels = canonicalHost(hostname).split('.');
@@ -105,7 +125,8 @@ export async function dropLostOrigins(ctx: Context, domain: string): Promise<voi
     const { hostname } = new URL(row.origin);
     if (!namesAbove(hostname).includes(domain)) continue;
     const client = await Client.findByPk(row.clientId, { rejectOnEmpty: true });
-    if ((await findOwnerOfHost(hostname)) === client.organizationId) continue;
+    // The domain comes late: the origins are known only once another domain has changed.
+    if ((await keepOwnerOfHost(hostname, { late: true })) === client.organizationId) continue;
     await row.destroy();
     await recordChange(ctx, client, ['forwardAuthOrigins']);
   }

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Transaction } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { newSecret } from '../../../crypto/secret.ts';
+import { hold } from '../../../database/hold.ts';
 import { Client } from '../../../database/models/client.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { ClientSignOut } from '../../../database/models/provider-record.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { requireProject } from '../../foundation/authority/require.ts';
+import { holdProject } from '../../foundation/authority/require.ts';
 import { requireCapRoom } from '../../foundation/limits/caps.ts';
 import {
   hasSecret,
@@ -19,7 +19,7 @@ import {
   viewClient,
 } from './client.ts';
 import { type ClientSettings, faultOfSettings } from './fields.ts';
-import { writeOrigins } from './origins.ts';
+import { holdHosts, writeOrigins } from './origins.ts';
 
 // Writes clients and their events. Call these functions inside a transaction.
 
@@ -30,6 +30,7 @@ export async function insertClient(
   given: ClientSettings,
 ) {
   const { id: organizationId } = organization;
+  await holdHosts(ctx, given.forwardAuthOrigins);
   await requireCapRoom(organization, 'clients');
   const secret = hasSecret(given) ? newSecret('cos_secret_') : null;
   const row = {
@@ -45,7 +46,7 @@ export async function insertClient(
   return { ...viewClient(ctx, await reload(made.id)), clientSecret: secret?.value ?? null };
 }
 
-/** Gives a locked client these settings; returns its view. */
+/** Gives a held client these settings; returns its view. */
 export async function updateClient(
   ctx: Context,
   organization: Organization,
@@ -92,11 +93,7 @@ async function columnsOf(organization: Organization, given: ClientSettings) {
   if (fault !== null) throw refuseField(fault.path, fault.message);
   const { name, redirectUris, postLogoutRedirectUris, backchannelLogoutUri } = given;
   const { pkce, idTokenAlg } = given;
-  // This locks the project, so that it is not deleted before the client refers to it.
-  const project =
-    given.project === null
-      ? null
-      : await requireProject(organization, given.project, { lock: Transaction.LOCK.KEY_SHARE });
+  const project = given.project === null ? null : await holdProject(organization, given.project);
   return {
     name,
     redirectUris,
@@ -110,21 +107,26 @@ async function columnsOf(organization: Organization, given: ClientSettings) {
 }
 
 /** The organization's client of this client id or name; refuses `not_found`. */
-export async function requireClientOf(
-  organization: Organization,
-  which: string,
-  { lock = false } = {},
-): Promise<Client> {
+export async function requireClientOf(organization: Organization, which: string): Promise<Client> {
+  const found = await Client.findOne({ where: whereIs(organization, which) });
+  return found === null ? refuseMissing(organization, which) : reload(found.id);
+}
+
+/** Like `requireClientOf`, and holds the client. */
+export async function holdClient(organization: Organization, which: string): Promise<Client> {
+  const found = await hold.client(whereIs(organization, which), 'whole');
+  return found === null ? refuseMissing(organization, which) : reload(found.id);
+}
+
+function whereIs({ id: organizationId }: Organization, which: string) {
   const id = rowIdOf(which);
-  const named = id === null ? { name: which } : { id };
-  const where = { ...named, organizationId: organization.id };
-  // This reads no associations: PostgreSQL cannot lock rows of an outer join.
-  const found = await Client.findOne({ where, lock });
-  if (found === null)
-    throw new Refusal('not_found', `${organization.slug} has no client ${JSON.stringify(which)}.`, {
-      hint: 'To list them, run: idctl client list (or GET /api/v1/orgs/…/clients)',
-    });
-  return reload(found.id);
+  return { ...(id === null ? { name: which } : { id }), organizationId };
+}
+
+function refuseMissing({ slug }: Organization, which: string): never {
+  throw new Refusal('not_found', `${slug} has no client ${JSON.stringify(which)}.`, {
+    hint: 'To list them, run: idctl client list (or GET /api/v1/orgs/…/clients)',
+  });
 }
 
 function reload(id: string): Promise<Client> {

@@ -1,5 +1,5 @@
+import { hold } from '../../../database/hold.ts';
 import { Membership } from '../../../database/models/membership.ts';
-import { lockAccount } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { type Approval, isApproved } from './approval.ts';
 
@@ -14,14 +14,14 @@ export async function isOwnerAnywhere(accountId: string): Promise<boolean> {
 /**
  * Refuses the sign-in if the connection is unapproved and the account owns any organization
  * (security I8). The
- * rollback of the sign-in also removes a link that it made. Locks the account first, because it may
+ * rollback of the sign-in also removes a link that it made. Holds the account, because it may
  * be getting the role now.
  */
 export async function requireApprovedForOwner(
   connection: Pick<Approval, 'approved'>,
   accountId: string,
 ): Promise<void> {
-  await lockAccount(accountId);
+  await hold.account(accountId);
   if (!isApproved(connection) && (await isOwnerAnywhere(accountId)))
     throw signInFailed(ownerRefused);
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
-import { findVerified } from '../../foundation/domain-names/owns.ts';
+import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
 
 /** The connection that people of the e-mail domain sign in through; null without one. */
 export async function findUsable(ctx: Context, emailDomain: string): Promise<SsoConnection | null> {
@@ -9,8 +9,24 @@ export async function findUsable(ctx: Context, emailDomain: string): Promise<Sso
 }
 
 /** Whether the connection is trusted for its e-mail domain now (security I2, S6). */
-export async function isTrusted(ctx: Context, connection: SsoConnection): Promise<boolean> {
-  if (connection.emailDomain === null) return false;
-  if (ctx.config.trust.domains === 'off') return true;
-  return (await findVerified(connection.organizationId, connection.emailDomain)) !== null;
+export function isTrusted(ctx: Context, connection: SsoConnection): Promise<boolean> {
+  return isTrustedBy(ctx, connection, async (domain) => {
+    return (await findOwner(domain)) === connection.organizationId;
+  });
+}
+
+/** Like `isTrusted`, for a sign-in: the domain is not removed until the transaction ends. */
+export function keepTrusted(ctx: Context, connection: SsoConnection): Promise<boolean> {
+  return isTrustedBy(ctx, connection, async (domain) => {
+    return (await findVerified(connection.organizationId, domain)) !== null;
+  });
+}
+
+async function isTrustedBy(
+  { config }: Context,
+  { emailDomain }: SsoConnection,
+  isVerified: (domain: string) => Promise<boolean>,
+): Promise<boolean> {
+  if (emailDomain === null) return false;
+  return config.trust.domains === 'off' || isVerified(emailDomain);
 }

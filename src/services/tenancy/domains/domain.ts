@@ -1,10 +1,10 @@
-import { Op, Transaction } from 'sequelize';
+import { Op } from 'sequelize';
 import { getPublicSuffix } from 'tldts';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
@@ -112,10 +112,10 @@ async function takeFromOthers(
   organizationId: string,
   emailDomain: string,
 ): Promise<void> {
-  const others = await SsoConnection.findAll({
-    where: { emailDomain, organizationId: { [Op.ne]: organizationId } },
-    lock: Transaction.LOCK.NO_KEY_UPDATE,
-  });
+  const others = await hold.ssos(
+    { emailDomain, organizationId: { [Op.ne]: organizationId } },
+    'alone',
+  );
   for (const connection of others) {
     const withdrawn = withdrawApproval(connection, whereSsoPoints(ctx, connection));
     await connection.update({ emailDomain: null, enabled: false, ...withdrawn });

@@ -1,12 +1,11 @@
-import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { randomToken } from '../../../crypto/secret.ts';
+import { hold } from '../../../database/hold.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
@@ -137,11 +136,12 @@ export const removeDomain = operation({
   run: (ctx, input, standing) =>
     transaction(async () => {
       const { organization } = standing;
-      const found = await requireDomain(organization, input.domain);
-      const connection = await SsoConnection.findOne({
-        where: { organizationId: organization.id, emailDomain: found.name, enabled: true },
-        lock: Transaction.LOCK.NO_KEY_UPDATE,
-      });
+      const { id, name } = await requireDomain(organization, input.domain);
+      const found = (await hold.domain({ id }, 'whole')) ?? refuseMissing(organization, name);
+      const connection = await hold.sso(
+        { organizationId: organization.id, emailDomain: name, enabled: true },
+        'alone',
+      );
       const carriesTrust = found.state === 'Verified' && ctx.config.trust.domains === 'enforce';
       const disabled = carriesTrust ? connection : null;
       if (disabled !== null) {
@@ -173,9 +173,12 @@ export const removeDomain = operation({
 /** The organization's domain of this name, Pending or Verified; refuses `not_found`. */
 async function requireDomain(organization: Organization, name: string): Promise<Domain> {
   const found = await Domain.findOne({ where: { organizationId: organization.id, name } });
-  if (found !== null) return found;
-  throw new Refusal('not_found', `${organization.slug} has no domain ${name}.`, {
-    hint: `Add it first: ${commandLine('idctl domain add', name, `--org ${shellWord(organization.slug)}`)}`,
+  return found ?? refuseMissing(organization, name);
+}
+
+function refuseMissing({ slug }: Organization, name: string): never {
+  throw new Refusal('not_found', `${slug} has no domain ${name}.`, {
+    hint: `Add it first: ${commandLine('idctl domain add', name, `--org ${shellWord(slug)}`)}`,
   });
 }
 

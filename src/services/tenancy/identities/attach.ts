@@ -1,13 +1,14 @@
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account, type EmailProof } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
-import { dialectOfDatabase, insertRow, select } from '../../../database/select.ts';
+import { insertRow, select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import { idLikeOthers, lockAccount } from '../../people/accounts/account.ts';
+import { idLikeOthers } from '../../people/accounts/account.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';
 import {
   findKeyOn,
@@ -75,7 +76,7 @@ async function adopt(
 ): Promise<Attached | null> {
   const connectionId = proof.connection.id;
   // Another sign-in may have moved the key since this one read it.
-  await lockAccount(account.id);
+  await hold.account(account.id);
   await key.reload();
   if (key.connectionId === connectionId) return { account, unapproved: marks(key, proof, account) };
   if ((await findKeyOn(connectionId, account.id)) !== null) return null;
@@ -167,8 +168,7 @@ export async function attachProvisioned(
   { organizationId, email, name }: Provisioned,
 ): Promise<{ account: Holder; link: 'attached' | 'created' }> {
   const { holder, emailProof } = await lookUp(organizationId, email);
-  // This locks the account before any write, as for every new member, to avoid deadlocks.
-  const held = holder === null ? null : await lockAccount(holder.id);
+  const held = holder === null ? null : await hold.account(holder.id);
   if (held !== null) return { account: held, link: 'attached' };
   const isStrangers = email !== null && emailProof !== 'domain';
   const account = { id: isStrangers ? await idLikeOthers(ctx) : orderedId(), email, name };
@@ -209,14 +209,9 @@ async function lookUp(
   if (row === undefined) return { holder: null, emailProof: 'none' };
   const { id } = row;
   if (id !== null) return { holder: { id }, emailProof: 'none' };
-  return { holder: null, emailProof: (await keepsDomain(row.domain)) ? 'domain' : 'none' };
-}
-
-/** Whether the domain still exists. If so, it cannot be removed until the transaction ends. */
-async function keepsDomain(id: string | null): Promise<boolean> {
-  // SQLite has one writer, so no other transaction can remove the domain.
-  if (id === null || dialectOfDatabase() === 'sqlite') return id !== null;
-  return (await select('SELECT 1 FROM domains WHERE id = $1 FOR KEY SHARE', [id])).length > 0;
+  // The domain comes late: the new address is known only once the person is held.
+  const isOwn = row.domain !== null && (await hold.keptDomain(row.domain, { late: true }));
+  return { holder: null, emailProof: isOwn ? 'domain' : 'none' };
 }
 
 async function createAccount(
@@ -227,6 +222,7 @@ async function createAccount(
 ): Promise<Account> {
   const row = { id: orderedId(), email, emailProof, name, createdAt: ctx.now };
   const account = await Account.create(row);
+  hold.made('account', [account.id]);
   await recordEvent(ctx, {
     kind: 'user.created',
     ...eventAbout('user', account, organizationId),

@@ -99,7 +99,8 @@ export async function isToReclaim(
   const { email } = account;
   if (email === null || isProvedForGood(account)) return false;
   const domain = domainOf(email);
-  if ((await findVerified(organizationId, domain)) !== null) return true;
+  // The domain comes late: the address is known only once the person is held.
+  if ((await findVerified(organizationId, domain, { late: true })) !== null) return true;
   return ctx.config.trust.domains === 'off' && (await findOwner(domain)) === null;
 }
 

@@ -1,11 +1,11 @@
-import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import type { Role } from '../../../database/models/membership.ts';
-import { Organization } from '../../../database/models/organization.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
@@ -77,8 +77,8 @@ export const createInvitation = operation({
 
 async function invite(ctx: Context, organization: Organization, input: Inviting) {
   const { id: organizationId } = organization;
-  // This locks the organization, so that a second invitation for an address replaces the first.
-  await Organization.findByPk(organizationId, { lock: Transaction.LOCK.NO_KEY_UPDATE });
+  // A second invitation for an address must replace the first.
+  await hold.organization({ id: organizationId }, 'alone');
   await requireNoMember(ctx, organization, input.email);
   const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };
   await requirePlace(

@@ -1,7 +1,7 @@
-import type { LOCK } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { SealedPlace } from '../../../crypto/seal.ts';
+import { hold } from '../../../database/hold.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
@@ -73,12 +73,18 @@ export function directorySettingsOf(connection: LdapConnection) {
 }
 
 /** The organization's connection; refuses `not_found`. */
-export async function requireDirectory(
-  { id: organizationId, slug }: Organization,
-  options: { lock?: LOCK } = {},
-): Promise<LdapConnection> {
-  const connection = await LdapConnection.findOne({ where: { organizationId }, ...options });
-  if (connection !== null) return connection;
+export async function requireDirectory(organization: Organization): Promise<LdapConnection> {
+  const where = { organizationId: organization.id };
+  return (await LdapConnection.findOne({ where })) ?? refuseMissing(organization);
+}
+
+/** Like `requireDirectory`, and holds the connection. Sign-ins through it go on. */
+export async function holdDirectory(organization: Organization): Promise<LdapConnection> {
+  const where = { organizationId: organization.id };
+  return (await hold.ldap(where, 'alone')) ?? refuseMissing(organization);
+}
+
+function refuseMissing({ slug }: Organization): never {
   throw new Refusal('not_found', `${slug} has no LDAP connection.`, {
     hint: `Make one: idctl ldap set --org ${shellWord(slug)} --uri U --bind-dn DN --password-stdin --search-base B --search-filter F --email-attribute A`,
   });

@@ -1,4 +1,3 @@
-import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
@@ -20,6 +19,7 @@ import { findAffected } from '../sso/affected.ts';
 import {
   aboutLdap,
   directorySettingsOf,
+  holdDirectory,
   ldapDisabledView,
   ldapRelinkedView,
   ldapRemovedView,
@@ -31,9 +31,6 @@ import { findLocked, requireAnyDomain, switchApproval, writeLdap } from './save.
 import { changeLdapInput, saveLdapInput } from './schema.ts';
 
 // The LDAP connection of an organization (spec §2.5).
-
-// A sign-in may still lock the connection against removal.
-const lock = Transaction.LOCK.NO_KEY_UPDATE;
 
 const refInput = z.strictObject({ org: ref });
 
@@ -79,8 +76,8 @@ export const approveLdap = operation({
   run: async (ctx, input, { organization }) => {
     await requireRecentOwner(ctx);
     return transaction(async () => {
+      const connection = await holdDirectory(organization);
       await holdOwner(ctx);
-      const connection = await requireDirectory(organization, { lock });
       requireSamePoints(viewLdap(connection), input);
       if (isApproved(connection)) return viewLdap(connection);
       await connection.update(approvedNow);
@@ -98,7 +95,7 @@ export const enableLdap = operation({
   output: ldapView,
   run: (ctx, _input, standing) =>
     transaction(async () => {
-      const connection = await requireDirectory(standing.organization, { lock });
+      const connection = await holdDirectory(standing.organization);
       if (connection.enabled) return viewLdap(connection);
       await requireAnyDomain(ctx, standing.organization);
       const approval = await switchApproval(ctx, standing, connection, true);
@@ -119,7 +116,7 @@ export const disableLdap = operation({
   output: ldapDisabledView,
   run: (ctx, _input, standing) =>
     transaction(async () => {
-      const connection = await requireDirectory(standing.organization, { lock });
+      const connection = await holdDirectory(standing.organization);
       const affected = await findAffected(connection);
       const wasEnabled = connection.enabled;
       const approval = await switchApproval(ctx, standing, connection, false);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
@@ -67,9 +68,9 @@ export async function writeLdap(
   return viewLdap(connection);
 }
 
-/** The stored connection, locked until the transaction ends; null without one. */
+/** The stored connection, held until the transaction ends; null without one. */
 export function findLocked({ id: organizationId }: Organization): Promise<LdapConnection | null> {
-  return LdapConnection.findOne({ where: { organizationId }, lock: true });
+  return hold.ldap({ organizationId }, 'whole');
 }
 
 function passwordToStore(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -12,7 +13,7 @@ import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { email, ref, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
-import { findByEmail, lockAccount } from '../../people/accounts/account.ts';
+import { findByEmail } from '../../people/accounts/account.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
 import { isToReclaim, reclaimMember } from '../identities/reclaim.ts';
 import { joinOrganization } from './join-and-leave.ts';
@@ -111,8 +112,8 @@ async function reclaimAdded(
   organizationId: string,
   credentials: Adding['credentials'],
 ): Promise<void> {
-  // This locks the account before the checks, because a code may verify the address meanwhile.
-  const held = await lockAccount(account.id);
+  // A code may verify the address meanwhile.
+  const held = await hold.account(account.id);
   if (held === null || (await isMember(organizationId, held.id))) return;
   if (!(await isToReclaim(ctx, held, organizationId))) return;
   if (ctx.actor.kind === 'operator') {

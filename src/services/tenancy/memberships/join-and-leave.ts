@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Membership, type Origin, type Role } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
@@ -7,11 +8,10 @@ import { refusingDuplicate } from '../../../database/unique.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
-import { lockAccount } from '../../people/accounts/account.ts';
 import { endVouchedTokens } from '../../people/apps/app.ts';
 import { endingThrough, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
 import { recordLeft, recordMember } from '../scim-records/member.ts';
-import { isJoined, isSyncedBy, type requireMembership } from './membership.ts';
+import { type holdMembership, isJoined, isSyncedBy } from './membership.ts';
 import { endUnapproved } from './promotion.ts';
 
 interface Joining {
@@ -29,7 +29,7 @@ export async function joinOrganization(
   account: Account,
   as: Joining,
 ): Promise<Membership> {
-  await lockAccount(account.id);
+  await hold.account(account.id);
   const membership =
     (await replacePushed(ctx, organization.id, account.id, as)) ??
     (await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
@@ -52,7 +52,7 @@ export async function joinOrganization(
 /**
  * Gives a membership for which `pushedIn` holds the role and origin of the invitation that its
  * person accepted; returns it, or null if there is none (security O8). An owner stays owner, because
- * only an owner may withdraw that role. Call it with the account locked.
+ * only an owner may withdraw that role. Call it with the account held.
  */
 async function replacePushed(
   ctx: Context,
@@ -90,6 +90,7 @@ export async function addMembership(
     ],
     [organizationId, accountId, role, JSON.stringify(origin), ctx.now, synced],
   );
+  hold.made('membership', [`${organizationId} ${accountId}`]);
   if (role === 'owner') await endUnapproved(ctx, organizationId, [accountId]);
   return Membership.build({ ...key, ...as, synced, joinedAt: ctx.now }, { isNewRecord: false });
 }
@@ -110,13 +111,13 @@ export async function ensureMember(
   await joinOrganization(ctx, organization, account, { role: 'member', origin });
 }
 
-/** Like `endMembership`, but locks the account first and updates its SCIM record. */
+/** Like `endMembership`, but holds the account and updates its SCIM record. */
 export async function deactivate(
   ctx: Context,
   organizationId: string,
   account: Pick<Account, 'id' | 'email'>,
 ): Promise<void> {
-  await lockAccount(account.id);
+  await hold.account(account.id);
   await recordLeft(ctx, organizationId, account.id);
   await endMembership(ctx, organizationId, account);
 }
@@ -125,7 +126,7 @@ export async function deactivate(
 export async function endMember(
   ctx: Context,
   organizationId: string,
-  { membership, account, shown }: Awaited<ReturnType<typeof requireMembership>>,
+  { membership, account, shown }: Awaited<ReturnType<typeof holdMembership>>,
 ): Promise<void> {
   await deactivate(ctx, organizationId, account);
   await recordEvent(ctx, {
@@ -158,7 +159,7 @@ const endingAtClients = [
  * that began through the organization's connections, or all sessions if the organization has
  * verified the address's domain. Revokes the pending invitation (security I5), and ends the
  * person's sign-ins at the organization's clients. Returns the former role. Call it with the
- * account locked. Bypasses the ORM, because SCIM ends thousands of memberships.
+ * account held. Bypasses the ORM, because SCIM ends thousands of memberships.
  */
 export async function endMembership(
   ctx: Context,

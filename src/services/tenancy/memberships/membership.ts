@@ -1,6 +1,7 @@
-import { Op, Transaction } from 'sequelize';
+import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Actor, Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import {
   Membership,
@@ -8,14 +9,13 @@ import {
   originKinds,
   type Role,
 } from '../../../database/models/membership.ts';
-import { Organization } from '../../../database/models/organization.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../text/shell-word.ts';
 import { type Shown, shownIn } from '../../foundation/authority/shown.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, instant, isUuid, role } from '../../foundation/fields.ts';
-import { lockAccount } from '../../people/accounts/account.ts';
 
 export const originView = z.object({
   kind: z.enum(originKinds),
@@ -56,22 +56,13 @@ export function isSyncedBy({ kind }: Origin): boolean {
 
 /**
  * The member with this id or address, as the organization sees the member; refuses `not_found`.
- * With `hold`, the membership cannot change until the transaction ends.
+ * Holds the account and the membership.
  */
-export async function requireMembership(
-  organization: Organization,
-  user: string,
-  { hold = false }: { hold?: boolean } = {},
-) {
+export async function holdMembership(organization: Organization, user: string) {
   const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
-  // Locks the account before the membership, as everywhere, so that no two transactions deadlock.
-  if (hold && account !== null) await lockAccount(account.id);
-  const membership =
-    account &&
-    (await Membership.findOne({
-      where: { organizationId: organization.id, accountId: account.id },
-      ...(hold ? { lock: Transaction.LOCK.UPDATE } : {}),
-    }));
+  if (account !== null) await hold.account(account.id);
+  const key = account && { organizationId: organization.id, accountId: account.id };
+  const membership = key && (await hold.membership(key, 'whole'));
   if (account === null || membership === null) {
     throw new Refusal('not_found', `${user} is not a member of ${organization.slug}.`);
   }
@@ -137,23 +128,22 @@ export async function findMember(
 }
 
 /**
- * The organization if this account is its only owner; else null. Locks the organization, so that
- * two owners cannot leave at once.
+ * The organization if this account is its only owner; else null. Holds the organization, so that
+ * two owners cannot leave at the same time.
  */
 export async function holdIfLastOwner(
   organizationId: string,
   accountId: string,
 ): Promise<Organization | null> {
-  // FOR UPDATE would wait for every writer of a row that refers to the organization.
-  const lock = Transaction.LOCK.NO_KEY_UPDATE;
-  const organization = await Organization.findByPk(organizationId, { lock, rejectOnEmpty: true });
+  const organization = await hold.organization({ id: organizationId }, 'alone');
+  if (organization === null) throw new Error('an organization of a member is gone');
   const others = await Membership.count({
     where: { organizationId, role: 'owner', accountId: { [Op.ne]: accountId } },
   });
   return others > 0 ? null : organization;
 }
 
-/** Refuses `last_owner` if this account is the only owner. Locks like `holdIfLastOwner`. */
+/** Refuses `last_owner` if this account is the only owner. Holds like `holdIfLastOwner`. */
 export async function requireAnotherOwner(
   organizationId: string,
   accountId: string,

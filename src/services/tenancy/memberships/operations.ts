@@ -17,9 +17,9 @@ import { isLive } from '../../people/accounts/account.ts';
 import { tokenView, viewToken } from '../../people/tokens/token.ts';
 import { endMember } from './join-and-leave.ts';
 import {
+  holdMembership,
   memberView,
   requireAnotherOwner,
-  requireMembership,
   rightToGrant,
   viewMember,
 } from './membership.ts';
@@ -60,9 +60,7 @@ export const changeMemberRole = operation({
   output: memberView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
-      const { membership, account, shown } = await requireMembership(organization, input.user, {
-        hold: true,
-      });
+      const { membership, account, shown } = await holdMembership(organization, input.user);
       const from = membership.role;
       if (from === 'owner' && input.role !== 'owner')
         await requireAuthority(ctx, 'members.takeOwner', input.org);
@@ -83,7 +81,7 @@ export const removeMember = operation({
   output: memberView,
   run: (ctx, input, { organization }) =>
     transaction(async () => {
-      const member = await requireMembership(organization, input.user, { hold: true });
+      const member = await holdMembership(organization, input.user);
       const { membership, account, shown } = member;
       if (membership.role === 'owner') {
         await requireAuthority(ctx, 'members.takeOwner', input.org);
@@ -107,7 +105,7 @@ export const leaveOrganization = operation({
       });
     }
     return transaction(async () => {
-      const member = await requireMembership(organization, actor.accountId, { hold: true });
+      const member = await holdMembership(organization, actor.accountId);
       if (member.membership.role === 'owner') {
         const hint = 'Make another member owner first, or delete the organization.';
         await requireAnotherOwner(organization.id, actor.accountId, hint);

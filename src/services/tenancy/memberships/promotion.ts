@@ -95,7 +95,7 @@ const marks = markedCredentials
 
 /**
  * Ends what came to these accounts through an unapproved connection, with an event. Call it where
- * accounts become owners of the organization, with the accounts locked (security I8). A sign-in that
+ * accounts become owners of the organization, with the accounts held (security I8). A sign-in that
  * waits for its second factor need not end: `requireApprovedForOwner` refuses it when it goes on.
  */
 export async function endUnapproved(

@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import {
   type Account,
   hasSecondFactor,
@@ -6,7 +7,7 @@ import {
 } from '../../../database/models/account.ts';
 import { Membership, type Role } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { dialectOfDatabase, insertRows, selectAmong } from '../../../database/select.ts';
+import { insertRows, selectAmong } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { commandLine, shellWord } from '../../../text/shell-word.ts';
@@ -90,19 +91,21 @@ export function inviteAsOwner({ slug }: Pick<Organization, 'slug'>, who: string,
   };
 }
 
-/** Locks members until the transaction ends; returns each as the organization sees them. */
+/** Holds members until the transaction ends; returns each as the organization sees them. */
 export async function holdMembers(
   { id: organizationId }: Pick<Organization, 'id'>,
   accountIds: string[],
 ): Promise<Map<string, Shown>> {
-  // Locks each account before its membership, as everywhere, to avoid deadlocks.
-  const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF m';
-  const people = await selectAmong<Person>(
-    accountIds.toSorted(),
-    (list, organization) => `SELECT a.id, a.email, a.name FROM accounts a
-       JOIN memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
-      WHERE a.id IN (${list}) ORDER BY a.id ${lock}`,
-    [organizationId],
+  const people = await hold.among<Person>(
+    [
+      accountIds,
+      (list, organization) => `SELECT a.id, a.email, a.name FROM accounts a
+         JOIN memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
+        WHERE a.id IN (${list}) ORDER BY a.id`,
+      [organizationId],
+    ],
+    { kind: 'account', of: 'a', how: 'alone', id: ({ id }) => id },
+    { kind: 'membership', of: 'm', how: 'whole', id: ({ id }) => `${organizationId} ${id}` },
   );
   const shown = await shownTo(organizationId, 'all');
   return new Map(people.map((person) => [person.id, shown(person)]));
@@ -142,6 +145,10 @@ export async function joinTogether(
     message: `Another admin has just added a member to ${organization.slug}.`,
     hint: 'Run idctl plan again.',
   });
+  hold.made(
+    'membership',
+    simple.map(({ id }) => `${organization.id} ${id}`),
+  );
   await selectAmong(
     simple.map(({ id }) => id),
     (list, of) =>
@@ -162,16 +169,18 @@ export async function joinTogether(
   return new Set([...roles.keys()].filter((id) => !joined.has(id)));
 }
 
-/** Locks the accounts. `known` counts SCIM records of the account or with its address as name. */
+/** Holds the accounts. `known` counts SCIM records of the account or with its address as name. */
 function holdCandidates(organizationId: string, accountIds: string[]): Promise<Candidate[]> {
-  const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a';
-  return selectAmong<Candidate>(
-    accountIds.toSorted(),
-    (list, organization) => `SELECT a.id, a.email, a.name, a.email_proof AS "emailProof",
-        a.totp_enabled_at AS "totpEnabledAt", a.has_passkey AS "hasPasskey",
-        (SELECT COUNT(*) FROM scim_records r WHERE r.organization_id = ${organization}
-           AND (r.account_id = a.id OR r.user_name_canonical = a.email)) AS known
-       FROM accounts a WHERE a.id IN (${list}) ORDER BY a.id ${lock}`,
-    [organizationId],
+  return hold.among<Candidate>(
+    [
+      accountIds,
+      (list, organization) => `SELECT a.id, a.email, a.name, a.email_proof AS "emailProof",
+          a.totp_enabled_at AS "totpEnabledAt", a.has_passkey AS "hasPasskey",
+          (SELECT COUNT(*) FROM scim_records r WHERE r.organization_id = ${organization}
+             AND (r.account_id = a.id OR r.user_name_canonical = a.email)) AS known
+         FROM accounts a WHERE a.id IN (${list}) ORDER BY a.id`,
+      [organizationId],
+    ],
+    { kind: 'account', of: 'a', how: 'alone', id: ({ id }) => id },
   );
 }

@@ -1,14 +1,11 @@
-import { Op, Transaction } from 'sequelize';
+import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
-import { Domain } from '../../../database/models/domain.ts';
-import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
-import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
@@ -173,15 +170,13 @@ export const deleteOrganization = operation({
   run: (ctx, _input, { organization, role }) =>
     transaction(async () => {
       const organizationId = organization.id;
-      // Locks in the order of a sign-in: domains and connections, then people, then the
-      // organization. So this waits for sign-ins in progress, and no two transactions deadlock.
-      const lock = Transaction.LOCK.UPDATE;
-      const verified = await Domain.findAll({ where: { organizationId, state: 'Verified' }, lock });
-      await SsoConnection.findAll({ where: { organizationId }, lock });
-      await LdapConnection.findAll({ where: { organizationId }, lock });
-      await holdPeople(organizationId);
+      // These holds wait for sign-ins in progress.
+      const verified = await hold.domains({ organizationId, state: 'Verified' }, 'whole');
+      await hold.sso({ organizationId }, 'whole');
+      await hold.ldap({ organizationId }, 'whole');
+      await hold.accountsOf(organizationId);
       for (const domain of verified) await forgetProofs(domain.name);
-      await organization.reload({ lock });
+      await hold.again(organization, 'whole');
       const members = await Membership.count({ where: { organizationId } });
       await endSessions(ctx, { organizationId });
       await organization.destroy();
@@ -192,15 +187,3 @@ export const deleteOrganization = operation({
       return { ...viewOrganization(organization, role), members };
     }),
 });
-
-const holdingPeople = `SELECT id FROM accounts WHERE id IN (
-    SELECT account_id FROM memberships WHERE organization_id = $1
-    UNION SELECT account_id FROM scim_records WHERE organization_id = $1
-  ) ORDER BY id FOR NO KEY UPDATE`;
-
-/** Locks every account that loses a membership or a provisioned record. */
-async function holdPeople(organizationId: string): Promise<void> {
-  // SQLite has one writer. people/accounts/account.ts says why this lock is not FOR UPDATE.
-  if (dialectOfDatabase() === 'sqlite') return;
-  await select(holdingPeople, [organizationId]);
-}

@@ -1,6 +1,6 @@
-import { Transaction } from 'sequelize';
 import { z } from 'zod';
-import { Account, type EmailProof } from '../../../database/models/account.ts';
+import { hold } from '../../../database/hold.ts';
+import type { Account, EmailProof } from '../../../database/models/account.ts';
 import { Membership, type Role } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
@@ -13,7 +13,6 @@ import { id, locale, name, projectRole, role, userRef } from '../../foundation/f
 import { listLockouts } from '../../foundation/limits/password.ts';
 import { operation } from '../../foundation/operation.ts';
 import {
-  lockAccount,
   requireAccount,
   userRefInput,
   userView,
@@ -116,9 +115,9 @@ export const updateMe = operation({
   output: meView,
   run: async (ctx, input, { accountId }) => {
     await transaction(async () => {
-      // This locks the account, so that SCIM writes no record between this read and the renaming.
-      const lock = Transaction.LOCK.NO_KEY_UPDATE;
-      const account = await Account.findByPk(accountId, { rejectOnEmpty: true, lock });
+      // SCIM must not write a record between this read and the renaming.
+      const account = await hold.account(accountId);
+      if (account === null) throw new Error('the account of the caller is gone');
       const renamed = input.name !== undefined && input.name !== account.name;
       await account.update({
         ...(input.name === undefined ? {} : { name: input.name }),
@@ -146,8 +145,7 @@ export const deleteUser = operation({
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
     const ownerless = await transaction(async () => {
-      // This locks the account before its organizations, like all code that ends a membership.
-      await lockAccount(account.id);
+      await hold.account(account.id);
       const left = await findLeftOwnerless(account);
       await forgetRecords(ctx, account.id);
       await account.destroy();

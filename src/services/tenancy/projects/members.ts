@@ -1,13 +1,14 @@
-import { Op, Transaction } from 'sequelize';
+import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import {
+  holdProject,
   requireAuthority,
-  requireProject,
   requireProjectAuthority,
   type Within,
 } from '../../foundation/authority/require.ts';
@@ -17,7 +18,7 @@ import { isUuid, projectRole, ref, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
-import { requireMembership } from '../memberships/membership.ts';
+import { holdMembership } from '../memberships/membership.ts';
 import { projectMemberView, viewProjectMember } from './view.ts';
 import { writeProjectMembers } from './write-members.ts';
 
@@ -80,12 +81,12 @@ function rightFor(role: Put['role']) {
 
 async function put(ctx: Context, within: Within, input: Put, expected?: 'absent' | 'present') {
   const { organization, project } = within;
-  // This locks the membership: an account that leaves the organization must not stay in a project.
-  const { account, shown } = await requireMembership(organization, input.user, { hold: true });
+  // An account that leaves the organization must not stay in a project.
+  const { account, shown } = await holdMembership(organization, input.user);
   const who = { id: account.id, ...shown };
-  await requireProject(organization, project.id, { lock: Transaction.LOCK.KEY_SHARE });
+  await holdProject(organization, project.id);
   const key = { projectId: project.id, accountId: account.id };
-  const stored = await ProjectMembership.findOne({ where: key, lock: true });
+  const stored = await hold.projectMembership(key, 'whole');
   if (expected === 'absent' && stored !== null) throw alreadyIn(input, who);
   if (stored !== null) return change(ctx, within, { stored, who }, input);
   if (expected === 'present') {
@@ -129,8 +130,8 @@ export const removeProjectMember = operation({
   output: projectMemberView,
   run: (ctx, input, { organization, project }) =>
     transaction(async () => {
-      const membership = await requireProjectMembership(project.id, input);
-      const { account, role, synced } = membership;
+      const { membership, account } = await holdProjectMembership(project.id, input);
+      const { role, synced } = membership;
       if (synced) await requireAuthority(ctx, 'projectMembers.changeSynced', input.org);
       const shown = await shownIn(organization.id, account);
       await membership.destroy();
@@ -143,20 +144,15 @@ export const removeProjectMember = operation({
     }),
 });
 
-async function requireProjectMembership(
+async function holdProjectMembership(
   projectId: string,
   { user, project }: z.output<typeof refInput>,
-): Promise<ProjectMembership> {
-  const membership = await ProjectMembership.findOne({
-    where: { projectId },
-    include: {
-      model: Account,
-      as: 'account',
-      required: true,
-      where: isUuid(user) ? { id: user } : { email: user },
-    },
-    lock: true,
-  });
-  if (membership === null) throw new Refusal('not_found', `${user} is not in ${project}.`);
-  return membership;
+): Promise<{ membership: ProjectMembership; account: Account }> {
+  const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
+  if (account !== null) await hold.account(account.id);
+  const membership =
+    account && (await hold.projectMembership({ projectId, accountId: account.id }, 'whole'));
+  if (account === null || membership === null)
+    throw new Refusal('not_found', `${user} is not in ${project}.`);
+  return { membership, account };
 }

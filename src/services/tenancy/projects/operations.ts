@@ -2,6 +2,7 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { Client } from '../../../database/models/client.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Project } from '../../../database/models/project.ts';
@@ -103,6 +104,10 @@ export async function createProjects<const Given extends readonly { slug: string
         ? 'Choose another short name with --slug (or `slug`).'
         : 'Run idctl plan again.',
   });
+  hold.made(
+    'project',
+    made.map(({ id }) => id),
+  );
   await recordEvents(
     ctx,
     organization.id,

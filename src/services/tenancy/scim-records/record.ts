@@ -1,7 +1,8 @@
 import type { Attributes } from 'sequelize';
+import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { ScimRecord } from '../../../database/models/scim-record.ts';
-import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { select } from '../../../database/select.ts';
 import { isUuid } from '../../foundation/fields.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
@@ -118,20 +119,22 @@ function noSuchUser(id: string) {
   return scimRefusal(404, undefined, `There is no User ${id.slice(0, 100)}.`);
 }
 
-/** A record and its account, locked until the transaction ends. */
+/** A record and its account, held until the transaction ends. */
 export interface Held {
   record: Entry;
   account: RecordedPerson & Pick<Account, 'emailProof'>;
 }
 
-/** Locks the account and then the record, like all code. Null if the record was deleted. */
+/** Holds the account and the record. Null if the record was deleted. */
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
-  // SQLite has one writer. people/accounts/account.ts says why the account's lock is weaker.
-  const hold = dialectOfDatabase() === 'sqlite' ? '' : 'FOR NO KEY UPDATE OF a FOR UPDATE OF r';
-  const [row] = await select<Row & Pick<Account, 'email' | 'emailProof' | 'name'>>(
-    `SELECT ${columns}, a.email, a.email_proof AS "emailProof", a.name FROM accounts a
-       JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2 ${hold}`,
-    [of.id, of.organizationId],
+  const [row] = await hold.rows<Row & Pick<Account, 'email' | 'emailProof' | 'name'>>(
+    [
+      `SELECT ${columns}, a.email, a.email_proof AS "emailProof", a.name FROM accounts a
+         JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2`,
+      [of.id, of.organizationId],
+    ],
+    { kind: 'account', of: 'a', how: 'alone', id: ({ accountId }) => accountId },
+    { kind: 'scimRecord', of: 'r', how: 'whole', id: ({ id }) => id },
   );
   if (row === undefined) return null;
   const { email, emailProof, name, ...record } = row;

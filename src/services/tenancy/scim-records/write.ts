@@ -86,7 +86,7 @@ export interface RecordChange {
   link?: RecordLink;
 }
 
-/** Changes a record that is locked until the transaction ends, and raises its version by one. */
+/** Changes a record that is held, and raises its version by one. */
 export async function changeRecord(
   ctx: Context,
   record: Entry,

@@ -1,6 +1,6 @@
-import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
@@ -87,8 +87,8 @@ async function write(
   organization: Organization,
   decide: (stored: Choices) => Choices,
 ) {
-  // This locks the organization, so that the second of two changes sees the result of the first.
-  await Organization.findByPk(organization.id, { lock: Transaction.LOCK.NO_KEY_UPDATE });
+  // The second of two changes must see the result of the first.
+  await hold.organization({ id: organization.id }, 'alone');
   const row = await SignInSettings.findByPk(organization.id);
   const stored = row === null ? {} : choicesIn(row);
   const choices = decide(stored);

@@ -1,7 +1,7 @@
-import { type LOCK, Transaction } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { SealedPlace } from '../../../crypto/seal.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
@@ -10,7 +10,7 @@ import { viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { approvalView, isApproved, type Pointing, viewApproval } from '../connections/approval.ts';
 import { isOwnerAnywhere } from '../connections/owners.ts';
-import { isTrusted } from '../connections/usable.ts';
+import { keepTrusted } from '../connections/usable.ts';
 import { belongsElsewhere } from '../identities/reclaim.ts';
 import { affectedView } from './affected.ts';
 
@@ -86,12 +86,18 @@ export function whereSsoPoints(
 }
 
 /** The organization's connection; refuses `not_found`. */
-export async function requireSsoConnection(
-  { id: organizationId, slug }: Organization,
-  options: { lock?: LOCK } = {},
-): Promise<SsoConnection> {
-  const connection = await SsoConnection.findOne({ where: { organizationId }, ...options });
-  if (connection !== null) return connection;
+export async function requireSsoConnection(organization: Organization): Promise<SsoConnection> {
+  const where = { organizationId: organization.id };
+  return (await SsoConnection.findOne({ where })) ?? refuseMissing(organization);
+}
+
+/** Like `requireSsoConnection`, and holds the connection. Sign-ins through it go on. */
+export async function holdSsoConnection(organization: Organization): Promise<SsoConnection> {
+  const where = { organizationId: organization.id };
+  return (await hold.sso(where, 'alone')) ?? refuseMissing(organization);
+}
+
+function refuseMissing({ slug }: Organization): never {
   throw new Refusal('not_found', `${slug} has no single sign-on connection.`, {
     hint: `Make one: idctl sso set --org ${shellWord(slug)} --domain D --issuer URL --client-id ID --secret-stdin`,
   });
@@ -144,10 +150,8 @@ interface Asked {
  */
 export async function requireSameConnection(ctx: Context, state: Asked) {
   const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
-  if (!(await isTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
-  // This locks the connection after the domain, in the same order as all code that locks both.
-  const lock = Transaction.LOCK.KEY_SHARE;
-  const held = requireSame(ctx, state, await SsoConnection.findByPk(state.connection, { lock }));
+  if (!(await keepTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
+  const held = requireSame(ctx, state, await hold.sso({ id: state.connection }, 'kept'));
   if (held.emailDomain !== seen.emailDomain) throw signInFailed('connection_changed');
   return held;
 }

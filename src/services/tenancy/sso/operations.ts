@@ -1,4 +1,3 @@
-import { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
@@ -18,6 +17,7 @@ import {
 import { findAffected } from './affected.ts';
 import {
   aboutSso,
+  holdSsoConnection,
   requireSsoConnection,
   ssoDisabledView,
   ssoRemovedView,
@@ -29,9 +29,6 @@ import { domainInUse, findLocked, requireTrustedDomain, switchApproval, writeSso
 import { changeSsoInput, saveSsoInput } from './schema.ts';
 
 // The single sign-on connection of an organization (spec §2.2).
-
-// A sign-in may still lock the connection against removal.
-const lock = Transaction.LOCK.NO_KEY_UPDATE;
 
 const refInput = z.strictObject({ org: ref });
 
@@ -76,8 +73,8 @@ export const approveSso = operation({
   run: async (ctx, input, { organization }) => {
     await requireRecentOwner(ctx);
     return transaction(async () => {
+      const connection = await holdSsoConnection(organization);
       await holdOwner(ctx);
-      const connection = await requireSsoConnection(organization, { lock });
       requireSamePoints(viewSso(ctx, connection), input);
       if (isApproved(connection)) return viewSso(ctx, connection);
       await connection.update(approvedNow);
@@ -95,9 +92,11 @@ export const enableSso = operation({
   output: ssoView,
   run: (ctx, _input, standing) =>
     transaction(async () => {
-      const connection = await requireSsoConnection(standing.organization, { lock });
-      if (connection.enabled) return viewSso(ctx, connection);
-      await requireTrustedDomain(ctx, standing.organization, connection.emailDomain);
+      const seen = await requireSsoConnection(standing.organization);
+      if (seen.enabled) return viewSso(ctx, seen);
+      await requireTrustedDomain(ctx, standing.organization, seen.emailDomain);
+      const connection = await holdSsoConnection(standing.organization);
+      requireSamePoints(viewSso(ctx, connection), viewSso(ctx, seen));
       const approval = await switchApproval(ctx, standing, connection, true);
       await refusingDuplicate(
         connection.update({ enabled: true, ...approval }),
@@ -119,7 +118,7 @@ export const disableSso = operation({
   output: ssoDisabledView,
   run: (ctx, _input, standing) =>
     transaction(async () => {
-      const connection = await requireSsoConnection(standing.organization, { lock });
+      const connection = await holdSsoConnection(standing.organization);
       const affected = await findAffected(connection);
       const wasEnabled = connection.enabled;
       const approval = await switchApproval(ctx, standing, connection, false);

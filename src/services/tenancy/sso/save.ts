@@ -2,6 +2,7 @@ import { Op } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
@@ -61,9 +62,9 @@ export async function writeSso(
   return viewSso(ctx, connection);
 }
 
-/** The stored connection, locked until the transaction ends; null without one. */
+/** The stored connection, held until the transaction ends; null without one. */
 export function findLocked({ id: organizationId }: Organization): Promise<SsoConnection | null> {
-  return SsoConnection.findOne({ where: { organizationId }, lock: true });
+  return hold.sso({ organizationId }, 'whole');
 }
 
 async function requireNotTaken(organization: Organization, emailDomain: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Attributes } from 'sequelize';
+import { hold } from '../../../../database/hold.ts';
 import type { ScimGroup } from '../../../../database/models/scim-group.ts';
-import { dialectOfDatabase, select } from '../../../../database/select.ts';
+import { select } from '../../../../database/select.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
@@ -41,21 +42,30 @@ export const groupListing: Listing<GroupRow, Group> = {
   },
 };
 
-/** The organization's group with this id; 404 if there is none. `hold` locks the group. */
-export async function requireGroup(
-  organizationId: string,
-  id: string,
-  { hold = false } = {},
-): Promise<Group> {
-  const lock = hold && dialectOfDatabase() === 'postgres' ? 'FOR UPDATE' : '';
-  const rows = isUuid(id)
-    ? await select<GroupRow>(
-        `SELECT ${groupColumns} FROM scim_groups r
-          WHERE r.id = $1 AND r.organization_id = $2 ${lock}`,
-        [id.toLowerCase(), organizationId],
-        { prepared: true },
-      )
-    : [];
-  if (rows[0] !== undefined) return groupOf(rows[0]);
+const finding = `SELECT ${groupColumns} FROM scim_groups r
+  WHERE r.id = $1 AND r.organization_id = $2`;
+
+/** The organization's group with this id; 404 if there is none. */
+export function requireGroup(organizationId: string, id: string): Promise<Group> {
+  return requireFound(id, () =>
+    select<GroupRow>(finding, [id.toLowerCase(), organizationId], { prepared: true }),
+  );
+}
+
+/** Like `requireGroup`, and holds the group for a change, and the mappings beside other pushes. */
+export async function holdGroup(organizationId: string, id: string): Promise<Group> {
+  await hold.mappings(organizationId, 'beside');
+  return requireFound(id, () =>
+    hold.rows<GroupRow>([finding, [id.toLowerCase(), organizationId], { prepared: true }], {
+      kind: 'scimGroup',
+      how: 'whole',
+      id: (row) => row.id,
+    }),
+  );
+}
+
+async function requireFound(id: string, find: () => Promise<GroupRow[]>): Promise<Group> {
+  const [row] = isUuid(id) ? await find() : [];
+  if (row !== undefined) return groupOf(row);
   throw scimRefusal(404, undefined, `There is no Group ${id.slice(0, 100)}.`);
 }

@@ -1,5 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { dialectOfDatabase, insertRows, select, selectAmong } from '../../../../database/select.ts';
+import { hold } from '../../../../database/hold.ts';
+import { insertRows, select, selectAmong } from '../../../../database/select.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { readAllRows } from '../../../foundation/page.ts';
 import type { Group } from './group.ts';
@@ -50,16 +51,18 @@ export async function insertMembers(
   });
 }
 
-/** The ids of visible Users among `ids`. Locks these Users until the transaction ends. */
+/** The ids of visible Users among `ids`. Holds them, so that none is removed. */
 async function holdRecords(organizationId: string, ids: string[]): Promise<Set<string>> {
-  const lock = dialectOfDatabase() === 'sqlite' ? '' : 'FOR KEY SHARE';
   const rows = await inChunks(ids.toSorted(), (some) =>
-    selectAmong<{ id: string }>(
-      some,
-      (list, organization) => `SELECT id FROM scim_records
-        WHERE id IN (${list}) AND organization_id = ${organization} AND hidden = false
-        ORDER BY id ${lock}`,
-      [organizationId],
+    hold.among<{ id: string }>(
+      [
+        some,
+        (list, organization) => `SELECT id FROM scim_records
+          WHERE id IN (${list}) AND organization_id = ${organization} AND hidden = false
+          ORDER BY id`,
+        [organizationId],
+      ],
+      { kind: 'scimRecord', how: 'kept', id: ({ id }) => id },
     ),
   );
   return new Set(rows.map(({ id }) => id));

@@ -14,12 +14,13 @@ import {
   groupColumns,
   groupListing,
   groupOf,
+  holdGroup,
   requireGroup,
 } from './group.ts';
 import { readGroupPatch, requireOwn } from './patch.ts';
 import { presentGroup, viewGroup, writeGroup } from './present.ts';
 import { readGroup } from './read.ts';
-import { changeGroup, deleteGroup, holdGroup, insertGroup } from './write.ts';
+import { changeGroup, deleteGroup, insertGroup } from './write.ts';
 
 // The Groups of an organization as its SCIM client sees them (RFC 7644 §3).
 

@@ -1,5 +1,6 @@
 import type { Context } from '../../../../context.ts';
 import { orderedId } from '../../../../crypto/id.ts';
+import { hold } from '../../../../database/hold.ts';
 import { ScimGroup } from '../../../../database/models/scim-group.ts';
 import { execute, insertRow } from '../../../../database/select.ts';
 import { refusingDuplicate } from '../../../../database/unique.ts';
@@ -7,10 +8,9 @@ import { recordEvent } from '../../../foundation/events/record.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
-import { holdAccounts, replanPeople } from '../../mappings/apply.ts';
-import { shareMappings } from '../../mappings/hold.ts';
+import { replanPeople } from '../../mappings/apply.ts';
 import { isMapped, mostAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
-import { type Group, requireGroup } from './group.ts';
+import type { Group } from './group.ts';
 import {
   accountsOf,
   deleteMembers,
@@ -22,8 +22,7 @@ import {
 import type { GroupChange } from './patch.ts';
 import type { WrittenGroup } from './read.ts';
 
-// Writes groups. Call each function inside a transaction. All lock in the same order: mappings,
-// group, accounts, records.
+// Writes groups. Call each function inside a transaction.
 
 /** Writes a new group, with its event, and plans the roles of its members. */
 export async function insertGroup(
@@ -31,7 +30,7 @@ export async function insertGroup(
   organizationId: string,
   { displayName, externalId, members }: WrittenGroup,
 ): Promise<Group> {
-  await shareMappings(organizationId);
+  await hold.mappings(organizationId, 'beside');
   await requireRoomForGroup(organizationId);
   const times = { createdAt: ctx.now, modifiedAt: ctx.now };
   const group = { id: orderedId(), organizationId, displayName, externalId, version: 1, ...times };
@@ -58,7 +57,7 @@ export async function insertGroup(
 
 const taken = (name: string) => `A Group ${name.slice(0, 256)} already exists.`;
 
-/** Changes a locked group, with its event, and plans the roles of the people concerned. */
+/** Changes a held group, with its event, and plans the roles of the people concerned. */
 export async function changeGroup(ctx: Context, group: Group, change: GroupChange): Promise<Group> {
   const { displayName = group.displayName, externalId = group.externalId } = change;
   const { added, removed } = await differ(group, change);
@@ -91,7 +90,7 @@ export async function changeGroup(ctx: Context, group: Group, change: GroupChang
   return after;
 }
 
-/** Deletes a locked group, with its event, and plans the roles of its members. */
+/** Deletes a held group, with its event, and plans the roles of its members. */
 export async function deleteGroup(ctx: Context, group: Group): Promise<void> {
   const removed = await readMemberIds(group);
   const plan = await preparePlan(group, [group], { added: [], removed });
@@ -102,12 +101,6 @@ export async function deleteGroup(ctx: Context, group: Group): Promise<void> {
     data: { members: removed.length },
   });
   await plan(ctx);
-}
-
-/** Locks the group for a change. 404 if there is none. */
-export async function holdGroup(organizationId: string, id: string): Promise<Group> {
-  await shareMappings(organizationId);
-  return requireGroup(organizationId, id, { hold: true });
 }
 
 function about<Kind extends `scim.group.${string}`>(
@@ -128,7 +121,7 @@ async function differ(group: Group, { clears, adds, removes }: GroupChange) {
 }
 
 /**
- * Finds and locks the people whose roles the change concerns. Returns a function that plans them
+ * Finds and holds the people whose roles the change concerns. Returns a function that plans them
  * after the change. More than `mostAtOnce` people are left to the job. If no mapping names the
  * group, before or after, no people are concerned.
  */
@@ -145,10 +138,10 @@ async function preparePlan(
   const others = named.length > 1 ? await findSomeMembers(group, mostAtOnce + 1) : [];
   const accounts = await accountsOf(organizationId, [...new Set([...moved, ...others])]);
   if (accounts.length <= mostAtOnce) {
-    await holdAccounts(accounts);
+    await hold.accounts(accounts);
     return (ctx) => replanPeople(ctx, organizationId, accounts, 'scim').then(() => {});
   }
-  // `planLater` locks accounts, which all transactions lock before records.
+  // `planLater` keeps accounts, so it comes before the members, whose records are kept.
   if (others.length > 0) await planMembersLater(organizationId, [group.id]);
   await planLater(organizationId, accounts);
   return async () => {};

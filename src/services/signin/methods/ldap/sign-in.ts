@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { Transaction } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../../../context.ts';
+import { hold } from '../../../../database/hold.ts';
 import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
 import { Refusal } from '../../../../errors.ts';
 import { findUsableEmail } from '../../../foundation/domain-names/owns.ts';
@@ -138,22 +138,21 @@ async function enterByDirectory(
   { secondFactor }: Pick<Entering, 'secondFactor'>,
 ): Promise<Begun> {
   const connection = await requireSameConnection(seen);
-  return enter(ctx, connection, person, secondFactor, () => holdConnection(connection));
+  return enter(ctx, connection, person, secondFactor, () => keepConnection(connection));
 }
 
-/** Attaches the person and begins the session, or refuses. `hold` locks the stored connection. */
+/** Attaches the person and begins the session, or refuses. `keep` keeps the stored connection. */
 export async function enter(
   ctx: Context,
   connection: Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'approved'>,
   person: DirectoryPerson,
   secondFactor: SecondFactor | null,
-  hold: () => Promise<void> = async () => {},
+  keep: () => Promise<void> = async () => {},
 ): Promise<Begun> {
   const email = await findUsableEmail(ctx, connection.organizationId, person.emails);
   if (email === null)
     throw signInFailed(person.emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
-  // The connection is locked after the domain, as in all code that locks both.
-  await hold();
+  await keep();
   const attached = await attachIdentity(ctx, {
     kind: 'ldap',
     connection,
@@ -191,9 +190,9 @@ async function requireSameConnection({ id, settings }: SeenConnection): Promise<
   return now;
 }
 
-/** Locks the connection against removal until the transaction ends: no session may outlive it. */
-async function holdConnection({ id, approved }: LdapConnection): Promise<void> {
-  const held = await LdapConnection.findByPk(id, { lock: Transaction.LOCK.KEY_SHARE });
+/** Keeps the connection until the transaction ends: no session may outlive it. */
+async function keepConnection({ id, approved }: LdapConnection): Promise<void> {
+  const held = await hold.ldap({ id }, 'kept');
   if (held?.approved !== approved) throw signInFailed('connection_changed');
 }
 
