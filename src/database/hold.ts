@@ -1,5 +1,6 @@
 import type { Attributes, Model, ModelStatic, WhereOptions } from 'sequelize';
 import { type How, type Kind, type Late, locks, noteHolds } from './hold-order.ts';
+import { holdAmong, holdRows, locksRows } from './hold-rows.ts';
 import { Account } from './models/account.ts';
 import { Client } from './models/client.ts';
 import { Domain } from './models/domain.ts';
@@ -13,19 +14,10 @@ import { SsoConnection } from './models/sso-connection.ts';
 import { Sweep } from './models/sweep.ts';
 import { Webhook } from './models/webhook.ts';
 import { readRow } from './read-row.ts';
-import { dialectOfDatabase, select, selectAmong } from './select.ts';
+import { execute, select, selectAmong } from './select.ts';
 
 // Holds rows until the transaction ends. Each function returns the rows as they are now. SQLite has
 // one writer, which holds everything, so it needs no locks. The order is in hold-order.ts.
-
-/** A table of a query, whose rows are held. */
-interface Held<Row> {
-  kind: Kind;
-  /** The table's alias in the query. Absent if the query has only one table. */
-  of?: string;
-  how: How;
-  id: (row: Row) => string;
-}
 
 // For an account, `whole` would wait for every writer of a row that refers to it.
 
@@ -106,46 +98,6 @@ async function mappings(organizationId: string, how: 'alone' | 'beside'): Promis
   noteHolds('mappings', [organizationId], how);
 }
 
-/** The rows of a query of one or more tables, held. `sql` ends where the locks belong. */
-async function rows<Row extends object>(
-  [sql, bind, how]: [sql: string, bind: unknown[], how?: { prepared: true }],
-  ...held: Held<Row>[]
-): Promise<Row[]> {
-  const found = await select<Row>(sql + clauseOf(held), bind, how);
-  for (const { kind, how: strength, id } of held) noteHolds(kind, found.map(id), strength);
-  return found;
-}
-
-/** Like `rows`, for a query by many values, which this sorts. */
-async function among<Row extends object>(
-  [values, sql, more]: [
-    values: readonly string[],
-    sql: (list: string, next: string) => string,
-    more?: unknown[],
-  ],
-  ...held: Held<Row>[]
-): Promise<Row[]> {
-  const lock = clauseOf(held);
-  const found = await selectAmong<Row>(
-    values.toSorted(),
-    (list, next) => sql(list, next) + lock,
-    more,
-  );
-  for (const { kind, how, id } of held) noteHolds(kind, found.map(id), how);
-  return found;
-}
-
-function clauseOf<Row>(held: Held<Row>[]): string {
-  if (!locksRows()) return '';
-  return held
-    .map(({ of, how }) => ` FOR ${locks[how]}${of === undefined ? '' : ` OF ${of}`}`)
-    .join('');
-}
-
-function locksRows(): boolean {
-  return dialectOfDatabase() === 'postgres';
-}
-
 type Where<M extends Model> = WhereOptions<Attributes<M>>;
 
 /** Holds one row of the model, or returns null if there is none. */
@@ -187,9 +139,20 @@ function made(kind: Kind, ids: readonly string[]): void {
   noteHolds(kind, ids, 'whole', { late: true });
 }
 
-/** The end of a query that keeps the rows of this table, which have no rank in such a query. */
-export function keeping(table: string): string {
-  return locksRows() ? `FOR ${locks.kept} OF ${table}` : '';
+/** Excludes other additions of this kind to the organization. This has no rank, as nothing follows. */
+async function room(cap: string, organizationId: string): Promise<void> {
+  if (locksRows())
+    await select('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `cap ${cap} ${organizationId}`,
+    ]);
+}
+
+/**
+ * Holds a table: others may read it, but not write to it. Transactions that call this run one after
+ * the other.
+ */
+async function table(name: string, mode: 'EXCLUSIVE' | 'SHARE ROW EXCLUSIVE'): Promise<void> {
+  if (locksRows()) await execute(`LOCK TABLE ${name} IN ${mode} MODE`, []);
 }
 
 /** The enabled webhooks of an organization, kept: none is removed before its delivery is written. */
@@ -207,7 +170,7 @@ export const hold = {
   accounts,
   accountsOf,
   again,
-  among,
+  among: holdAmong,
   client: oneOf<Client, 'whole'>('client', Client),
   clients: allOf<Client>('client', Client),
   domain: oneOf<Domain, How>('domain', Domain),
@@ -224,9 +187,11 @@ export const hold = {
   projectMembership: oneOf<ProjectMembership, 'whole'>('projectMembership', ProjectMembership),
   projects: allOf<Project>('project', Project),
   refreshToken: oneOf<RefreshToken, 'whole'>('refreshToken', RefreshToken),
-  rows,
+  room,
+  rows: holdRows,
   sso: oneOf<SsoConnection, How>('sso', SsoConnection),
   ssos: allOf<SsoConnection>('sso', SsoConnection),
   sweep: oneOf<Sweep, 'whole'>('sweep', Sweep),
+  table,
   webhooks,
 };

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { QueryTypes, type Sequelize } from 'sequelize';
 import { directOf } from './direct.ts';
-import { servedDatabase } from './select.ts';
+import { dialectOfDatabase, servedDatabase } from './select.ts';
 import { bindable } from './sqlite-connection.ts';
 import { transactionOn } from './transaction.ts';
 
@@ -48,7 +48,7 @@ export async function selectWithin<Row extends object>(
 }
 
 /** The condition that ends a query on SQLite when its time is over. */
-export function whileInTime(dialect: 'sqlite' | 'postgres'): string {
+export function whileInTime(dialect = dialectOfDatabase()): string {
   return dialect === 'sqlite' ? 'in_time()' : 'true';
 }
 

@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { Session } from '../../database/models/session.ts';
-import { dialectOfDatabase, select } from '../../database/select.ts';
+import { select } from '../../database/select.ts';
+import { sizeOf } from '../../database/size.ts';
 import { Refusal } from '../../errors.ts';
 import { jsonIn } from '../../input.ts';
 import { readVersion } from '../../version.ts';
@@ -129,22 +129,6 @@ async function findProblems(ctx: Context): Promise<string[]> {
     }
   }
   return problems;
-}
-
-/** The size of a SQLite database with its journal, or of a PostgreSQL database. */
-async function sizeOf(url: string): Promise<number> {
-  if (dialectOfDatabase() === 'postgres') {
-    const [row] = await select<{ size: string }>(
-      'SELECT pg_database_size(current_database()) AS size',
-      [],
-    );
-    return Number(row?.size);
-  }
-  const file = url.replace(/^sqlite:(\/\/)?/, '');
-  const sizes = [file, `${file}-wal`].map(
-    (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 async function lastMigration(): Promise<string> {

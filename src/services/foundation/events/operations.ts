@@ -7,7 +7,7 @@ import { deleteOld, type Stop } from '../../../database/delete-batches.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Event } from '../../../database/models/event.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { readSettled } from '../../../database/settled.ts';
 import { requireAuthority } from '../authority/require.ts';
 import { ref } from '../fields.ts';
 import { operation } from '../operation.ts';
@@ -79,20 +79,10 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   return { events, nextCursor: next, hasMore: hasMore && next !== (cursor ?? null) };
 }
 
-// The clocks of the daemons and of the database may differ by a second.
-const settledInstant = `SELECT (EXTRACT(EPOCH FROM LEAST(min(xact_start) - interval '1 second',
-    clock_timestamp())) * 1000)::float8 AS settled FROM pg_stat_activity
-  WHERE datname = current_database() AND application_name LIKE 'idctl%' AND pid <> pg_backend_pid()`;
-
-/**
- * The id up to which no more events can appear; null on SQLite, where the order is always final. On
- * PostgreSQL, an open transaction may still write an event that is older than those already
- * written. So may a transaction that begins before the events are read.
- */
+/** The id up to which no more events can appear; null if the order is always final. */
 async function settledId(): Promise<string | null> {
-  if (dialectOfDatabase() === 'sqlite') return null;
-  const [row] = await select<{ settled: number }>(settledInstant, []);
-  return row === undefined ? firstKey : idOfInstant(row.settled);
+  const settled = await readSettled();
+  return settled === null ? null : idOfInstant(settled);
 }
 
 /** The id after which to read: the cursor, or the first that `since` allows, whichever is later. */

@@ -1,14 +1,9 @@
 import type { Actor, Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { hold } from '../../../database/hold.ts';
+import { insertEvent } from '../../../database/insert-event.ts';
 import { Event, type EventActor, type EventSubject } from '../../../database/models/event.ts';
-import {
-  dialectOfDatabase,
-  insertion,
-  insertRow,
-  insertRows,
-  select,
-} from '../../../database/select.ts';
+import { insertRow, insertRows } from '../../../database/select.ts';
 import { isRehearsed } from '../../../database/transaction.ts';
 import { remembered } from '../../../host/memory.ts';
 import { inSlices } from '../../../host/queue.ts';
@@ -110,11 +105,6 @@ export async function viewActor(actor: Actor, organizationId: string | null): Pr
 
 type Written = Pick<Event, 'id' | 'kind' | 'at' | 'organizationId' | 'actor' | 'subject' | 'data'>;
 
-interface Listener {
-  id: string;
-  events: string[] | null;
-}
-
 /**
  * Writes an event, and a delivery for each webhook that wants it. Call it inside the transaction
  * that causes the event. Without webhooks, this is one statement.
@@ -123,29 +113,9 @@ async function fanOut({ organizationId, ...event }: Written): Promise<void> {
   const row = { ...event, organization_id: organizationId };
   // An event outside any organization is sent to no webhook.
   if (organizationId === null) return insertRow('events', row);
-  for (const { id, events } of await insertAndFind(row, organizationId)) {
+  for (const { id, events } of await insertEvent(row, organizationId)) {
     if (isWanted(event.kind, events)) await insertRow('webhook_deliveries', deliveryOf(id, event));
   }
-}
-
-async function insertAndFind(
-  row: Record<string, unknown>,
-  organizationId: string,
-): Promise<Listener[]> {
-  const { sql, bind } = insertion('events', row);
-  const found = `FROM webhooks WHERE organization_id = $${bind.length + 1} AND enabled`;
-  const given = [...bind, organizationId];
-  if (dialectOfDatabase() === 'postgres') {
-    // The lock keeps a found webhook from being removed before its delivery is written.
-    return select<Listener>(
-      `WITH written AS (${sql}) SELECT id, events ${found} FOR KEY SHARE`,
-      given,
-    );
-  }
-  const listeners = `SELECT json_group_array(json_object('id', id, 'events', json(events))) ${found}`;
-  const returning = `${sql} RETURNING (${listeners}) AS listeners`;
-  const [written] = await select<{ listeners: string }>(returning, given);
-  return JSON.parse(written?.listeners ?? '[]');
 }
 
 /** The delivery of an event to a webhook. */

@@ -1,8 +1,8 @@
 import type { Context } from '../../../context.ts';
 import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
+import { hold } from '../../../database/hold.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
-import { dialectOfDatabase, execute } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import type { KeyContext } from './signing-key.ts';
@@ -11,7 +11,6 @@ import type { KeyContext } from './signing-key.ts';
 // command opens the app.
 
 const constant = 'idctl';
-const alone = 'LOCK TABLE key_canaries IN SHARE ROW EXCLUSIVE MODE';
 
 /**
  * Proves that the master key belongs to this database, and seals with it. An empty database adopts
@@ -54,8 +53,8 @@ export async function usedKeyIds(): Promise<Set<string>> {
 
 async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
   await transaction(async () => {
-    // Two daemons on one empty database may have different keys. On SQLite writers take turns.
-    if (dialectOfDatabase() === 'postgres') await execute(alone, []);
+    // Two daemons on one empty database may have different keys.
+    await hold.table('key_canaries', 'SHARE ROW EXCLUSIVE');
     if (!(await isSealed())) await plantCanary(keyring, now);
   });
 }

@@ -4,9 +4,9 @@ import type { Context } from '../../../context.ts';
 import { generateRsaKey } from '../../../crypto/jwt.ts';
 import { newMasterKey, readKeyFile, replaceKeyFile } from '../../../crypto/key-file.ts';
 import { createKeyring, idOfMasterKey } from '../../../crypto/seal.ts';
+import { hold } from '../../../database/hold.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
-import { dialectOfDatabase, execute } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../events/record.ts';
@@ -183,7 +183,8 @@ export const rotateMasterKey = operation({
   output: newMasterKeyView,
   run: async (ctx, { prepare }) => {
     const { id, state, former } = await transaction(async () => {
-      await alone();
+      // A second rotation would also replace the key file.
+      await hold.table('key_canaries', 'EXCLUSIVE');
       await followMasterKey(ctx);
       if (await isAnythingFormer(ctx))
         return { id: ctx.keyring.keyId, state: 'finished' as const, former: null };
@@ -193,12 +194,6 @@ export const rotateMasterKey = operation({
     return { id, state, former, resealed: await reseal(ctx) };
   },
 });
-
-/** Locks out a second rotation, which would also replace the key file. SQLite has one writer. */
-async function alone(): Promise<void> {
-  if (dialectOfDatabase() === 'postgres')
-    await execute('LOCK TABLE key_canaries IN EXCLUSIVE MODE', []);
-}
 
 async function takeNewKey(ctx: Context, prepare: boolean) {
   const { keyFile } = ctx.config;

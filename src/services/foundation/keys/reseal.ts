@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { sealedPrefix } from '../../../crypto/seal.ts';
-import { dialectOfDatabase, execute, select } from '../../../database/select.ts';
+import { inByteOrder } from '../../../database/dialect-sql.ts';
+import { execute, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 
 const batch = 100;
@@ -53,7 +54,7 @@ async function resealBatch({ keyring, ...ctx }: Context, at: SealedColumn): Prom
 function findFormer(ctx: Context, { table, column }: SealedColumn, most: number) {
   const prefix = sealedPrefix(ctx.keyring.keyId);
   // An index finds these two ranges. A slash is the next character after a dot.
-  const bytes = dialectOfDatabase() === 'sqlite' ? column : `${column} COLLATE "C"`;
+  const bytes = inByteOrder(column);
   const sides = [`${bytes} < $1`, `${bytes} >= $2`].map(
     (side) =>
       `SELECT id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL AND ${side}`,

@@ -1,5 +1,6 @@
+import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { shellWord } from '../../../text/shell-word.ts';
 
@@ -58,10 +59,7 @@ export async function requireCapRoom(
   more = 1,
 ): Promise<void> {
   if (more <= 0) return;
-  if (dialectOfDatabase() === 'postgres')
-    await select('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `cap ${cap} ${organization.id}`,
-    ]);
+  await hold.room(cap, organization.id);
   const [counted] = await select<{ stored: number | string }>(
     `SELECT count(*) AS stored FROM ${caps[cap].rows} organization_id = $1`,
     [organization.id],

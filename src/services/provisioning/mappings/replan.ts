@@ -1,6 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
-import { hold, keeping } from '../../../database/hold.ts';
+import { hold } from '../../../database/hold.ts';
+import { keeping } from '../../../database/hold-rows.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';

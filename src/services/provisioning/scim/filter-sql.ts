@@ -1,3 +1,11 @@
+import {
+  type Dialect,
+  elementsAt,
+  instantParameter,
+  signs,
+  textAt,
+  textCondition,
+} from '../../../database/dialect-sql.ts';
 import { isUuid } from '../../foundation/fields.ts';
 import type { Attribute, Column } from '../../foundation/scim-user/attribute.ts';
 import { columnOf, fold } from '../../foundation/scim-user/names.ts';
@@ -5,7 +13,6 @@ import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
 import type { Filter } from './filter.ts';
 import { emailsIn } from './filter-keys.ts';
 import type { FilterOperator } from './filter-tokens.ts';
-import { type Dialect, elementsAt, signs, textAt, textCondition } from './sql.ts';
 
 // Names and JSON paths come from the table of attributes. Values are parameters: a client's text
 // never becomes SQL. No condition is ever NULL, so that NOT works as in a filter.
@@ -183,12 +190,7 @@ function writeInstant(
   term: Compare,
 ): string {
   const name = column === 'created' ? 'r.created_at' : 'r.modified_at';
-  const instant = new Date(Number(term.value)).toISOString();
-  // The format in which Sequelize stores times on SQLite. These texts sort chronologically.
-  const value =
-    dialect === 'postgres'
-      ? `${bind(instant)}::timestamptz`
-      : bind(instant.replace('T', ' ').replace('Z', ' +00:00'));
+  const value = instantParameter(dialect, new Date(Number(term.value)), bind);
   // For times, `filterValue` allows only these operators.
   return `${name} ${signs[term.operator as keyof typeof signs]} ${value}`;
 }

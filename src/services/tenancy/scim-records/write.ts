@@ -1,14 +1,8 @@
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { passing } from '../../../database/hold-rows.ts';
 import type { RecordLink } from '../../../database/models/scim-record.ts';
-import {
-  dialectOfDatabase,
-  execute,
-  insertRow,
-  insertRows,
-  select,
-  selectAmong,
-} from '../../../database/select.ts';
+import { execute, insertRow, insertRows, select, selectAmong } from '../../../database/select.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { type Named, resourceOf } from '../../foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../foundation/scim-user/search.ts';
@@ -132,13 +126,11 @@ export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<vo
     (list) =>
       `DELETE FROM scim_group_members WHERE record_id IN (${list}) RETURNING group_id AS id`,
   );
-  // This skips locked groups. A push that has locked a group raises its version itself. Waiting for
-  // the push could deadlock, because it may wait for this person's account.
-  const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
+  // A push that holds a group raises its version itself, and may wait for this person's account.
   await selectAmong(
     left.map(({ id }) => id),
     (list, now) => `UPDATE scim_groups SET version = version + 1, modified_at = ${now}
-      WHERE id IN (SELECT id FROM scim_groups WHERE id IN (${list}) ${free}) RETURNING 1`,
+      WHERE id IN (SELECT id FROM scim_groups WHERE id IN (${list}) ${passing()}) RETURNING 1`,
     [ctx.now],
   );
 }

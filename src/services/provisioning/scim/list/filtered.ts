@@ -115,7 +115,7 @@ function composeQueries(
   const { table, columns } = listing;
   const { condition, bind, order } = compose(listing, organizationId, asked);
   const where = `r.organization_id = $1 AND ${listing.visible}
-    AND ${whileInTime(dialectOfDatabase())} AND ${condition}`;
+    AND ${whileInTime()} AND ${condition}`;
   return {
     page: {
       // Resources can be large. Only the resources of the page are read, after sorting.

@@ -1,0 +1,18 @@
+import { statSync } from 'node:fs';
+import { dialectOfDatabase, select } from './select.ts';
+
+/** The size in bytes of a SQLite database with its journal, or of a PostgreSQL database. */
+export async function sizeOf(url: string): Promise<number> {
+  if (dialectOfDatabase() === 'postgres') {
+    const [row] = await select<{ size: string }>(
+      'SELECT pg_database_size(current_database()) AS size',
+      [],
+    );
+    return Number(row?.size);
+  }
+  const file = url.replace(/^sqlite:(\/\/)?/, '');
+  const sizes = [file, `${file}-wal`].map(
+    (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
