@@ -147,6 +147,6 @@ async function requireMigrated(database: Database): Promise<void> {
   const [pending] = await database.pending();
   if (pending === undefined) return;
   throw new Refusal('not_ready', `The database lacks the migration ${pending}.`, {
-    hint: 'Apply it with: idctl migrate',
+    hint: { technical: 'Apply it with: idctl migrate' },
   });
 }

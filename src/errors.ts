@@ -1,4 +1,5 @@
 import { fileFault } from './host/file-fault.ts';
+import type { Next } from './next.ts';
 import type { Failure, Reason } from './reasons.ts';
 
 /** The class of a refusal. HTTP and the command line map a kind to a status or an exit code. */
@@ -109,8 +110,8 @@ export const mostFaults = 20;
 export const mostCounted = 100;
 
 interface RefusalOptions {
-  /** The next step, as a whole sentence or a command to type. */
-  hint?: string | undefined;
+  /** What to do next. The door that shows the refusal turns it into words. */
+  hint?: Next | undefined;
   /** The refused fields, such as for `invalid_input`. */
   faults?: InputFault[];
   /** The number of further faults, which `faults` leaves out. */
@@ -134,7 +135,7 @@ interface RefusalOptions {
 /** A refusal: what happened, and what to do next. Any other thrown error is a bug. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
-  readonly hint: string | undefined;
+  readonly hint: Next | undefined;
   readonly faults: InputFault[];
   readonly moreFaults: number;
   readonly retryAfter: number | undefined;
@@ -191,7 +192,7 @@ export function moreWords(more: number): string[] {
 }
 
 /** The refusal of one input field, worded like the refusals of `parse`. */
-export function refuseField(path: string, message: string, hint?: string): Refusal {
+export function refuseField(path: string, message: string, hint?: Next): Refusal {
   return new Refusal('invalid_input', `${path}: ${message}`, {
     faults: [{ path, message }],
     hint,

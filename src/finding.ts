@@ -1,3 +1,5 @@
+import type { Next } from './next.ts';
+
 // The findings of a step-by-step examination: for doctor, and for the tests of connections,
 // directories and clients.
 
@@ -5,26 +7,26 @@
  * The result of a step. Later steps use `value`. A hint says what to change, or adds information.
  */
 export type Finding<Value = null> =
-  | { ok: true; seen: string; hint?: string; value: Value; skipped?: true }
-  | { ok: false; seen: string; hint: string };
+  | { ok: true; seen: string; hint?: Next; value: Value; skipped?: true }
+  | { ok: false; seen: string; hint: Next };
 
 /** The step is fine. */
-export function right(seen: string, hint?: string): Finding & { ok: true } {
+export function right(seen: string, hint?: Next): Finding & { ok: true } {
   return { ok: true, seen, value: null, ...(hint === undefined ? {} : { hint }) };
 }
 
 /** The step is fine, and later steps need this value. */
-export function found<Value>(value: Value, seen: string, hint?: string): Finding<Value> {
+export function found<Value>(value: Value, seen: string, hint?: Next): Finding<Value> {
   return { ...right(seen, hint), value };
 }
 
 /** The step failed. `hint` is the one thing to change. */
-export function wrong(seen: string, hint: string): Finding<never> & { ok: false } {
+export function wrong(seen: string, hint: Next): Finding<never> & { ok: false } {
   return { ok: false, seen, hint };
 }
 
 /** The step could not run, for the reason `why`. That is no fault. */
-export function skipped(why: string, hint?: string): Finding {
+export function skipped(why: string, hint?: Next): Finding {
   return { ...right(`not checked: ${why}`, hint), skipped: true };
 }
 
@@ -37,7 +39,7 @@ export interface Step {
   expected: string;
   seen: string;
   /** The one thing to change. On a step that is ok, further information. */
-  hint?: string;
+  hint?: Next;
 }
 
 /** A step and its finding, as doctor or a test shows them. */

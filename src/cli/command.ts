@@ -130,6 +130,11 @@ export function typedName(path: string, command: Command | undefined): string {
   return named(field) ?? named(field.replace(/s$/, '')) ?? typedAs[path] ?? path;
 }
 
+/** The hint that names the help of a command. */
+export function seeHelp(command: Command): { technical: string } {
+  return { technical: `See ${spelling(command)} --help` };
+}
+
 /** The full name of a command, starting with `idctl`, without aliases. */
 export function spelling(command: Command): string {
   return command.parent === null ? command.name() : `${spelling(command.parent)} ${command.name()}`;
@@ -139,12 +144,11 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   if (error.exitCode === 0) return error;
   if (error.code === 'commander.help') return asksJson(command) ? commandMissing(command) : error;
   const [message = '', suggestion] = withoutValues(error).split('\n');
-  const help = `See ${spelling(command)} --help`;
   const [, typed] = /^unknown command '(.+)'$/.exec(message) ?? [];
   const known = meant[`${command.name()} ${typed}`];
   const did = known === undefined ? trulyNamed(suggestion, command) : `Did you mean ${known}?`;
   return new Refusal('invalid_input', message, {
-    hint: did === undefined ? help : `${did} ${help}`,
+    hint: did === undefined ? seeHelp(command) : [did, seeHelp(command)],
   });
 }
 
@@ -174,7 +178,7 @@ const meant: Record<string, string> = {
 
 function commandMissing(command: Command): Refusal {
   return new Refusal('invalid_input', 'a command is missing', {
-    hint: `See ${spelling(command)} --help`,
+    hint: seeHelp(command),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { Refusal } from '../errors.ts';
+import { withMore } from '../next.ts';
 import type { Change } from '../services/signin/shut-out.ts';
 import type { approvalView } from '../services/tenancy/connections/approval.ts';
 import {
@@ -12,6 +13,7 @@ import {
   sessionsEnding,
   shutOutBy,
 } from './consequences.ts';
+import { commandText } from './next.ts';
 import type { Fields } from './output.ts';
 import { askSecret, canAsk, confirmed } from './prompt.ts';
 import type { Call, Runs } from './run.ts';
@@ -42,9 +44,9 @@ export async function requirePassed(
   if (!canAsk()) {
     const told = `The test of the ${tested} failed. Nothing was changed. ${message}`;
     const hint = 'To continue anyway, add --force.';
-    throw new Refusal('not_confirmed', told, { hint: change ? `${change} ${hint}` : hint });
+    throw new Refusal('not_confirmed', told, { hint: withMore(change, hint) });
   }
-  call.note(change === undefined ? message : `${message}\n${change}`);
+  call.note(change === undefined ? message : `${message}\n${commandText(change)}`);
   await confirmed(`The test of the ${tested} failed. Continue anyway?`);
 }
 
@@ -92,7 +94,7 @@ export async function tellWaiting(
   if (call.flags.json) return;
   const { findWaiting } = await import('../services/tenancy/connections/waiting.ts');
   const waiting = findWaiting(connection, kind, String(call.input['org']));
-  if (waiting !== null) call.note(`The connection ${waiting.seen}. ${waiting.hint}`);
+  if (waiting !== null) call.note(`The connection ${waiting.seen}. ${commandText(waiting.hint)}`);
 }
 
 /** Shows where a connection points, asks, and approves exactly that. */

@@ -46,7 +46,9 @@ async function storedNames(env: Environment): Promise<string> {
 /** Adds the stored servers to the refusal that there is no instance on this host. */
 function tellStored(error: unknown, stored: string): unknown {
   if (stored === '' || !(error instanceof Refusal) || error.code !== 'not_ready') return error;
-  const hint = `No server is in use. To choose one of ${stored}: idctl server use NAME`;
+  const hint = {
+    technical: `No server is in use. To choose one of ${stored}: idctl server use NAME`,
+  };
   return new Refusal(error.code, error.message, { hint });
 }
 

@@ -1,5 +1,6 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { ConfigurationFile } from '../services/instance/daemons.ts';
+import { commandText } from './next.ts';
 import type { Call } from './run.ts';
 
 /** The configuration file of this command, to compare with the daemon's; null if there is none. */
@@ -21,5 +22,5 @@ export async function tellOlderDaemon(call: Call): Promise<void> {
   const configuration = configurationFile(await call.configuration());
   const found = await call.operate(lookAtDaemons, { configuration });
   const older = tellOlder(found);
-  if (older !== null) call.note(`${older.message} ${older.hint}`);
+  if (older !== null) call.note(`${older.message} ${commandText(older.hint)}`);
 }

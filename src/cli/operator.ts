@@ -115,7 +115,10 @@ export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;
   throw new Refusal('not_ready', `There is no database at ${file}.`, {
-    hint: 'If the database is lost, restore a backup. For a new instance: idctl init. For a remote server: idctl login URL',
+    hint: {
+      technical:
+        'If the database is lost, restore a backup. For a new instance: idctl init. For a remote server: idctl login URL',
+    },
   });
 }
 

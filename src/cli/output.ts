@@ -1,6 +1,7 @@
 import { Chalk } from 'chalk';
 import measure from 'fast-string-truncated-width';
 import { escaped } from '../text/escape.ts';
+import { hintsAsText } from './next.ts';
 
 type Cell = string | number | boolean | readonly string[] | null | undefined;
 
@@ -50,7 +51,7 @@ export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Scr
 
 /** Prints a view as JSON: one line in a pipe, indented on a terminal. */
 export function printJson(view: unknown, screen: Screen): void {
-  const text = JSON.stringify(view, null, Number.isFinite(screen.columns) ? 2 : 0);
+  const text = JSON.stringify(view, hintsAsText, Number.isFinite(screen.columns) ? 2 : 0);
   // JSON escapes line breaks in strings, so every line break here is indentation.
   screen.write(`${text.split('\n').map(escaped).join('\n')}\n`);
 }

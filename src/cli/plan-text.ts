@@ -3,6 +3,7 @@ import type { planView } from '../services/provisioning/document/changes.ts';
 import { escaped } from '../text/escape.ts';
 import { commandLine } from '../text/shell-word.ts';
 import type { SecretSource } from './document-secrets.ts';
+import { commandText } from './next.ts';
 
 export type PlanView = z.output<typeof planView>;
 type Change = PlanView['changes'][number];
@@ -27,7 +28,10 @@ export function planLines(
     ...part('Loses access:', losing.map(losingText)),
     ...part(
       'Blocked:',
-      blocked.flatMap((one) => [`${nameOf(one)}: ${one.message}`, `  hint: ${one.hint}`]),
+      blocked.flatMap((one) => [
+        `${nameOf(one)}: ${one.message}`,
+        `  hint: ${commandText(one.hint)}`,
+      ]),
     ),
     ...part(
       'After the apply, run these commands. Each makes a secret and shows it once:',

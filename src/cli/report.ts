@@ -8,7 +8,8 @@ import {
   withReason,
 } from '../errors.ts';
 import { escaped } from '../text/escape.ts';
-import { spelling, typedName } from './command.ts';
+import { seeHelp, typedName } from './command.ts';
+import { commandText, isCopied } from './next.ts';
 import { type Screen, writeBroken } from './output.ts';
 
 /** The exit code of each refusal kind (0 is success, 70 is a bug here or on the server). */
@@ -62,7 +63,7 @@ function problem(refusal: Refusal): string {
     title: refusals[refusal.code].title,
     detail: refusal.message,
     code: refusal.code,
-    hint: refusal.hint,
+    hint: commandText(refusal.hint),
     ...(refusal.faults.length === 0 ? {} : { errors: refusal.faults }),
     ...(refusal.moreFaults === 0 ? {} : { moreErrors: refusal.moreFaults }),
     ...refusal.extra,
@@ -75,7 +76,7 @@ function tell(refusal: Refusal, command: Command | undefined): void {
   const faults = typed.map((fault) => asTyped(fault, command));
   const words = [...faults, ...moreWords(refusal.moreFaults)];
   const message = faults.length === 0 ? refusal.message : words.join('; ');
-  const help = command && faults.length > 0 ? `See ${spelling(command)} --help` : undefined;
+  const help = command && faults.length > 0 ? seeHelp(command) : undefined;
   const hint = refusal.hint ?? help;
   const screen = errorOutput();
   if (refusal.code === 'config_invalid' && refusal.faults.length > 1) {
@@ -85,8 +86,8 @@ function tell(refusal: Refusal, command: Command | undefined): void {
   else writeBroken('idctl: ', message, screen);
   if (hint === undefined) return;
   // Leave a command on one line, so that it can be copied; the terminal wraps it.
-  if (/\bidctl /.test(hint)) say(`hint: ${escaped(hint)}`);
-  else writeBroken('hint: ', hint, screen);
+  if (isCopied(hint)) say(`hint: ${escaped(commandText(hint))}`);
+  else writeBroken('hint: ', commandText(hint), screen);
 }
 
 /** Describes the fault under the name that a person types: the option or argument. */

@@ -1,5 +1,7 @@
 import { Chalk } from 'chalk';
+import type { Next } from '../next.ts';
 import { escaped } from '../text/escape.ts';
+import { commandText } from './next.ts';
 import { type Screen, writeBroken } from './output.ts';
 
 /** The result of a test of a system, step by step. */
@@ -16,7 +18,7 @@ interface Step {
   skipped?: true | undefined;
   expected?: string | undefined;
   seen?: string | undefined;
-  hint?: string | undefined;
+  hint?: Next | undefined;
 }
 
 /** Prints numbered steps. For a failed step, adds what was expected, what was seen, and the fix. */
@@ -29,7 +31,7 @@ export function printSteps({ message, steps }: Examination, screen: Screen): voi
       line('expected', step.expected, screen);
       line('seen', step.seen, screen);
     }
-    line(step.ok ? 'note' : 'change', step.hint, screen);
+    line(step.ok ? 'note' : 'change', commandText(step.hint), screen);
   }
   writeBroken('', message, screen);
 }

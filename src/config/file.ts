@@ -23,7 +23,7 @@ export async function readConfigFile(path: string): Promise<string | null> {
     if (isMissing(cause)) return null;
     if (isFolder(cause)) throw new Refusal('config_invalid', nameFileIn(path), { cause });
     throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'read')}`, {
-      hint: `run idctl as the owner of ${path}, or name another file with --config`,
+      hint: { technical: `run idctl as the owner of ${path}, or name another file with --config` },
       cause,
     });
   }

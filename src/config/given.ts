@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Refusal } from '../errors.ts';
+import { plainText } from '../next.ts';
 import { nearest } from '../text/nearest.ts';
 import type { Setting } from './setting-list.ts';
 
@@ -30,7 +31,7 @@ export function refuseAll(errors: Refusal[]): void {
   const faults = errors.map(({ message, hint, faults: [fault] }) => {
     return {
       path: fault?.path ?? '',
-      message: hint === undefined ? message : `${message}; ${hint}`,
+      message: hint === undefined ? message : `${message}; ${plainText(hint)}`,
     };
   });
   throw new Refusal('config_invalid', errors.map(({ message }) => message).join('; '), { faults });

@@ -103,7 +103,7 @@ async function findFile(
     if (text !== null) return { places, file, text };
     if (options.mayBeMissing) return { places, file: null, text: '' };
     throw new Refusal('config_invalid', `${file} does not exist`, {
-      hint: `idctl init --config ${shellWord(named)}`,
+      hint: { technical: `idctl init --config ${shellWord(named)}` },
     });
   }
   for (const file of searchedFiles(env)) {

@@ -151,8 +151,11 @@ function openOld(path: string): number {
         : `The master key ${path} ${fileFault(cause, 'read')}.`,
       {
         hint: missing
-          ? 'Correct keyFile, or restore the key file from its copy. Only for a new instance, run: idctl init'
-          : `Run idctl as the owner of ${path}.`,
+          ? [
+              { technical: 'Correct keyFile, or restore the key file from its copy.' },
+              { say: 'Only for a new instance, run', operation: 'init' },
+            ]
+          : { technical: `Run idctl as the owner of ${path}.` },
         cause,
       },
     );
@@ -199,7 +202,7 @@ function keyIn(line: string, path: string): Buffer {
 
 function notKey(path: string, why: string): Refusal {
   return new Refusal('key_invalid', `The master key ${path} is not usable: ${why}.`, {
-    hint: 'Correct keyFile, or restore the key file from its copy.',
+    hint: { technical: 'Correct keyFile, or restore the key file from its copy.' },
   });
 }
 

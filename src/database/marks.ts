@@ -86,14 +86,18 @@ export function requireUnmarked(names: readonly string[]): void {
   throw new Refusal(
     'not_ready',
     `A move from ${unfinished.from} into this database is unfinished.`,
-    { hint: `Set database.url to ${unfinished.from} and run the same idctl database move again.` },
+    {
+      hint: {
+        technical: `Set database.url to ${unfinished.from} and run the same move again.`,
+      },
+    },
   );
 }
 
 function movedAway(to: string): Refusal {
   const secret = to.startsWith('sqlite:') ? '' : ', with its password';
   return new Refusal('database_moved', `This database was moved to ${to}.`, {
-    hint: `Set database.url to that address${secret}.`,
+    hint: { technical: `Set database.url to that address${secret}.` },
     extra: { movedTo: to },
   });
 }

@@ -52,7 +52,9 @@ function inUse(others: string, dialect: Link['dialect']): Refusal {
     'conflict',
     `The database must be migrated, but another release of idctl uses it${others}.`,
     {
-      hint: `Stop the daemons and commands of the other release, then start this one again.${pooler} To migrate anyway: idctl migrate --yes`,
+      hint: {
+        technical: `Stop the daemons and commands of the other release, then start this one again.${pooler} To migrate anyway: idctl migrate --yes`,
+      },
     },
   );
 }

@@ -1,48 +1,69 @@
 import { Refusal, type RefusalCode } from '../errors.ts';
 import { codeOf } from '../host/file-fault.ts';
+import type { Next } from '../next.ts';
 
 interface Meaning {
   /** The default is `database_unreachable`. */
   code?: RefusalCode;
   message: string;
-  hint: string;
+  hint: Next;
 }
 
 const gone: Meaning = {
   message: 'The database cannot be reached.',
-  hint: 'Check that the database runs, and that database.url is right. Then try again.',
+  hint: {
+    technical: 'Check that the database runs, and that database.url is right. Then try again.',
+  },
 };
 const standby: Meaning = {
   message: 'The database server accepts no writes.',
-  hint: 'The server is a standby or read-only. Set database.url to the primary.',
+  hint: { technical: 'The server is a standby or read-only. Set database.url to the primary.' },
 };
 const denied: Meaning = {
   message: 'The database refused the connection of idctl.',
-  hint: 'Check the user, password and database name in database.url.',
+  hint: { technical: 'Check the user, password and database name in database.url.' },
 };
 const unusable: Meaning = {
   message: 'The database file cannot be used.',
-  hint: 'Check that database.url names the right file, and that idctl can write to the file and its folder.',
+  hint: {
+    technical:
+      'Check that database.url names the right file, and that idctl can write to the file and its folder.',
+  },
 };
 const forbidden: Meaning = {
   message: 'The database file cannot be used.',
-  hint: 'Let the user that runs idctl read and write the file and its folder. Or run idctl as a user that can.',
+  hint: {
+    technical:
+      'Let the user that runs idctl read and write the file and its folder. Or run idctl as a user that can.',
+  },
 };
 const misplaced: Meaning = {
   message: 'The database file was moved, deleted or replaced while idctl had it open.',
-  hint: 'Stop idctl, put the file of database.url and its -wal back, or restore a backup. Then start idctl.',
+  hint: {
+    technical:
+      'Stop idctl, put the file of database.url and its -wal back, or restore a backup. Then start idctl.',
+  },
 };
 const damaged: Meaning = {
   message: 'The database file is damaged.',
-  hint: 'Stop idctl. Move the file of database.url away, with its -wal and -shm. Then run: idctl restore BACKUP',
+  hint: {
+    technical:
+      'Stop idctl. Move the file of database.url away, with its -wal and -shm. Then run: idctl restore BACKUP',
+  },
 };
 const foreign: Meaning = {
   message: 'The file of database.url is damaged or not a database.',
-  hint: 'Check database.url. If it names the right file, stop idctl and move the file away. Then run: idctl restore BACKUP',
+  hint: {
+    technical:
+      'Check database.url. If it names the right file, stop idctl and move the file away. Then run: idctl restore BACKUP',
+  },
 };
 const untrusted: Meaning = {
   message: 'The database cannot be reached over TLS.',
-  hint: 'Check sslmode in database.url. For your own certificate authority, set NODE_EXTRA_CA_CERTS.',
+  hint: {
+    technical:
+      'Check sslmode in database.url. For your own certificate authority, set NODE_EXTRA_CA_CERTS.',
+  },
 };
 const busy: Meaning = {
   code: 'database_busy',

@@ -159,7 +159,7 @@ async function load(): Promise<Sqlite3> {
     throw new Refusal(
       'config_invalid',
       `database.sqliteDriver is sqlite3, but that package ${missing ? 'is not installed' : 'cannot be loaded'}.`,
-      { hint: installing(), cause },
+      { hint: { technical: installing() }, cause },
     );
   }
 }

@@ -1,12 +1,13 @@
 import { UniqueConstraintError } from 'sequelize';
 import { Refusal, type RefusalCode } from '../errors.ts';
+import type { Next } from '../next.ts';
 import { databaseRefusal } from './refusals.ts';
 
 interface DuplicateRefusal {
   /** The default is `already_exists`. */
   code?: RefusalCode;
   message: string;
-  hint?: string;
+  hint?: Next;
 }
 
 /** The result of the write. A violated unique index becomes this refusal. */

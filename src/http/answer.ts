@@ -8,6 +8,7 @@ import { hasBody } from './body/bytes.ts';
 import { asksDryRun, checkPath, prefersView, readInput, takesBody } from './body/input.ts';
 import { continuationCookies, setCookies } from './cookies.ts';
 import { writeLong } from './long-answer.ts';
+import { withHints } from './next.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
 import { answerBrowser } from './pages/failure.ts';
 import { receive } from './receive.ts';
@@ -46,7 +47,9 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     const dryRun = asksDryRun(route, request);
     const reply = await route.perform(ctx, given, dryRun ? door.app.rehearse : undefined);
     setCookies(response, reply.cookies, secure);
-    await send({ ...route, status: statusOf(route, request, dryRun) }, reply, request, response);
+    const body = route.hints ? withHints(reply.body) : reply.body;
+    const shown = { ...route, status: statusOf(route, request, dryRun) };
+    await send(shown, { ...reply, body }, request, response);
   };
 }
 
@@ -84,7 +87,7 @@ async function findActor(
   }
   if (route.access === 'public') return { kind: 'anonymous' };
   throw new Refusal('unauthenticated', 'This request needs a credential.', {
-    hint: 'Sign in, or send Authorization: Bearer <token>.',
+    hint: { technical: 'Sign in, or send Authorization: Bearer <token>.' },
   });
 }
 

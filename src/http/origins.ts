@@ -48,7 +48,7 @@ export function refuseCrossSite(request: IncomingMessage, { own, friends }: Orig
   ];
   if (!foreign.includes(true)) return;
   throw new Refusal('origin_refused', `This request came from a page outside ${own}.`, {
-    hint: 'Open idctl at its base URL, or authenticate with a Bearer token.',
+    hint: { technical: 'Open idctl at its base URL, or authenticate with a Bearer token.' },
   });
 }
 

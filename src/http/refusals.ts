@@ -6,7 +6,9 @@ import {
   type RefusalKind,
   refusals,
 } from '../errors.ts';
+import type { Next } from '../next.ts';
 import { cut } from '../text/cut.ts';
+import { hintMembers } from './next.ts';
 
 /** The HTTP status of each refusal kind. */
 export const statuses: Record<RefusalKind, number> = {
@@ -34,6 +36,8 @@ export interface Problem {
   code: string;
   requestId: string;
   hint?: string;
+  /** The value of the hint, if it names an operation. */
+  next?: Next;
   errors?: InputFault[];
   /** How many more errors there are at least. */
   moreErrors?: number;
@@ -67,7 +71,7 @@ function shortened(refusal: Refusal): Refusal {
   return new Refusal(code, cut(message, 4000), {
     ...rest,
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    hint: hint === undefined ? undefined : cut(hint, 1000),
+    hint,
     faults: faults.slice(0, mostFaults).map((fault) => {
       return { ...fault, path: cut(fault.path, 120), message: cut(fault.message, 360) };
     }),
@@ -89,7 +93,7 @@ export function problemOf(
     detail: refusal.message,
     code: refusal.code,
     requestId,
-    ...(refusal.hint === undefined ? {} : { hint: refusal.hint }),
+    ...hintMembers(refusal.hint),
     ...(refusal.faults.length === 0 ? {} : { errors: refusal.faults }),
     ...(refusal.moreFaults === 0 ? {} : { moreErrors: refusal.moreFaults }),
   };

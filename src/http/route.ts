@@ -42,6 +42,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   /** Redirects a browser (or, with `always`, every client) instead of sending the output. */
   redirect?: { to: (view: NoInfer<View>) => string; always?: true };
   run: (ctx: Context, input: z.output<Input>) => Promise<View> | View;
+  /** The view has hints, which HTTP turns into text. */
+  hints?: true;
   /** Runs a dry run, if `run` must not start inside a transaction. */
   rehearse?: (ctx: Context, input: z.output<Input>) => Promise<View>;
 }
@@ -87,9 +89,9 @@ export function route<
   method: Method,
   path: string,
   operation: Operation<Input, Output, View>,
-  reach: Omit<Definition<Input, Output, View>, 'input' | 'output' | 'run' | 'rehearse'>,
+  reach: Omit<Definition<Input, Output, View>, 'input' | 'output' | 'run' | 'rehearse' | 'hints'>,
 ): Route {
-  const { authority, input, output, rehearse } = operation;
+  const { authority, input, output, hints, rehearse } = operation;
   if (authority === 'operator')
     throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
   return routeTo(authority, method, path, {
@@ -97,6 +99,7 @@ export function route<
     output,
     input,
     run: operation,
+    ...(hints === undefined ? {} : { hints }),
     ...(rehearse === undefined ? {} : { rehearse }),
   });
 }

@@ -167,13 +167,13 @@ export async function listen(server: Server, hostPort: string): Promise<void> {
   const host = hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException) => {
-      const hint =
+      const technical =
         'Choose another address or port: listen (metrics.listen for metrics) in idctl.yaml.';
       const message =
         cause.code === 'EADDRNOTAVAIL'
           ? `This machine does not have the address ${host}.`
           : `Cannot listen on ${hostPort}: ${why(cause)}.`;
-      reject(new Refusal('listen_failed', message, { cause, hint }));
+      reject(new Refusal('listen_failed', message, { cause, hint: { technical } }));
     };
     server.once('error', fail);
     server.listen({ host, port: Number(hostPort.slice(colon + 1)) }, () => {

@@ -5,7 +5,9 @@ import type { BoundedFetch, RequestOptions } from './http.ts';
 import type { TxtAnswer } from './outbound.ts';
 
 const wireType = 'application/dns-message';
-const hint = 'Check doh.resolverUrl and doh.caFile, and that this machine can reach the resolver.';
+const hint = {
+  technical: 'Check doh.resolverUrl and doh.caFile, and that this machine can reach the resolver.',
+};
 
 /**
  * Looks up TXT records at a DNS-over-HTTPS resolver. Tries the RFC 8484 wire format with POST, then

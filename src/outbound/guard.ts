@@ -100,7 +100,9 @@ function addressRefused({ host, address, kind, entry }: Judged): Refusal {
     'outbound_refused',
     `${host} has a ${kind} address, to which connections are not allowed`,
     {
-      hint: `If this is intended, the operator can add ${entry} to the list outbound.allow in idctl.yaml.`,
+      hint: {
+        technical: `If this is intended, the operator can add ${entry} to the list outbound.allow in idctl.yaml.`,
+      },
       failure: { reason: kind },
       extra: { reason: kind },
       cause: new Error(`${host} is ${address}`),
@@ -110,7 +112,9 @@ function addressRefused({ host, address, kind, entry }: Judged): Refusal {
 
 function plainRefused(entry: string): Refusal {
   return new Refusal('outbound_refused', `http://${entry} is not encrypted`, {
-    hint: `Use https. Or the operator can add ${entry} to the list outbound.allow in idctl.yaml.`,
+    hint: {
+      technical: `Use https. Or the operator can add ${entry} to the list outbound.allow in idctl.yaml.`,
+    },
     failure: { reason: 'plain_http' },
     extra: { reason: 'plain_http' },
   });
@@ -121,7 +125,7 @@ function schemeRefused(host: string): Refusal {
     'outbound_refused',
     `The URL for ${host || 'the host'} is neither https nor http`,
     {
-      hint: 'Use an https:// URL; outbound.allow cannot allow other schemes.',
+      hint: { technical: 'Use an https:// URL; outbound.allow cannot allow other schemes.' },
       failure: { reason: 'scheme' },
       extra: { reason: 'scheme' },
     },

@@ -175,7 +175,7 @@ function failure(where: string, cause: unknown): Refusal {
   // RFC 5321 §4.2.1: after 5xx the same message will be refused again.
   const final = /^(EENVELOPE|EMESSAGE)/.test(code) && responseCode >= 500;
   return new Refusal('upstream_failed', `The mail server ${where} could not be used: ${reason}.`, {
-    hint,
+    hint: { technical: hint },
     extra: { reason, final },
     cause,
   });

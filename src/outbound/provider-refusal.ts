@@ -5,6 +5,7 @@ import {
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { Refusal } from '../errors.ts';
+import type { Next } from '../next.ts';
 import {
   checkedFields,
   type FailureReason,
@@ -46,7 +47,7 @@ export function providerFailed(
 }
 
 interface Rest {
-  hint?: string;
+  hint?: Next;
   cause?: unknown;
 }
 

@@ -6,6 +6,7 @@ import { OutboxItem } from '../../src/database/models/outbox-item.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
+import { hintLike } from '../support/hints.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
 
 const optional: string = 'sqlite3';
@@ -81,7 +82,7 @@ if (dialect === 'sqlite') {
         openDatabase({ url: await freshDatabaseUrl(), sqliteDriver: 'sqlite3' }),
       ).rejects.toMatchObject({
         code: 'config_invalid',
-        hint: expect.stringContaining('npm install --no-save sqlite3@6.0.1'),
+        hint: hintLike('npm install --no-save sqlite3@6.0.1'),
       });
     },
   );

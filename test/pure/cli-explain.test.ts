@@ -27,6 +27,7 @@ const way = (method: Explained['ways'][number]['method'], rule: string, on = tru
   could: false,
   rule,
 });
+const user = 'ada.byron@engineering.example.com';
 const until = '2026-11-22T12:10:00.000Z';
 const origin = { kind: 'mapping' as const, group: 'Engineering, all sites' };
 
@@ -50,14 +51,23 @@ test('explain fits a screen of 80 columns and 24 lines, even with a long answer'
     blocks: [
       {
         code: 'too_many_tries',
-        message:
-          'Too many attempts were refused. Wait, or the operator runs: idctl user unlock ada.byron@engineering.example.com',
+        message: [
+          'Too many attempts failed.',
+          {
+            say: 'Wait, or the operator unlocks it',
+            operation: 'user.unlock',
+            with: { user },
+          },
+        ],
         until,
       },
       {
         code: 'identity_conflict',
-        message:
-          'The account is linked to another identity. If the provider or directory is a new one, relink it (idctl sso relink). To unlink only this person, the operator runs: idctl identity unlink --user ada.byron@engineering.example.com',
+        message: [
+          'The account is linked to another identity.',
+          { say: 'If the provider is new', operation: 'sso.relink' },
+          { to: 'unlink only this person', operation: 'identity.unlink', with: { user } },
+        ],
       },
     ],
     next: { adds: [], changes: [], removes: [], orgRole: null },

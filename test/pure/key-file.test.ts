@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKeyFile, readKeyFile } from '../../src/crypto/key-file.ts';
+import { hintLike } from '../support/hints.ts';
 
 let folder: string;
 let path: string;
@@ -18,7 +19,9 @@ const refused = (message: string | RegExp, hint?: string | RegExp) =>
   expect.objectContaining({
     code: 'key_invalid',
     message: expect.stringMatching(message),
-    ...(hint === undefined ? {} : { hint: expect.stringMatching(hint) }),
+    ...(hint === undefined
+      ? {}
+      : { hint: hintLike(typeof hint === 'string' ? new RegExp(hint) : hint) }),
   });
 
 test('X8 a new key file is readable by its owner only, whatever the umask', async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/errors.ts';
 import { ago, day } from '../../src/http/pages/account/section.ts';
 import { qrModules } from '../../src/http/pages/account/two-factor.ts';
 import { html, textOf } from '../../src/http/pages/html.ts';
-import { adviceOf } from '../../src/http/pages/parts.ts';
+import { alert } from '../../src/http/pages/parts.ts';
+import type { Next } from '../../src/next.ts';
 import { programOf } from '../../src/services/people/sessions/program.ts';
 
 describe('markup', () => {
@@ -24,16 +26,17 @@ describe('markup', () => {
 });
 
 test('a page shows the hint of a refusal unless it is for a terminal or a program', () => {
-  expect(adviceOf({ hint: 'Sign in again.' })).toBe('Sign in again.');
-  for (const hint of [
-    'Send the current six digits as `totpCode`.',
-    'Start again: idctl totp enroll, or POST /api/v1/me/totp.',
-    'Passkeys need https and a host name: baseUrl is plain http on id.lan.',
-    'Open idctl at its base URL, or authenticate with a Bearer token.',
-    undefined,
-  ]) {
-    expect(adviceOf({ hint })).toBeUndefined();
-  }
+  const shown = (hint?: Next) => {
+    const refusal = new Refusal('conflict', 'It failed.', { hint });
+    return textOf(html`${alert({ refusal })}`).match(/<p>(?!<strong>).*?<\/p>/g) ?? [];
+  };
+  expect(shown('Sign in again.')).toEqual(['<p>Sign in again.</p>']);
+  expect(shown()).toEqual([]);
+  expect(shown({ technical: 'Send the current six digits as `totpCode`.' })).toEqual([]);
+  expect(shown({ to: 'start again', operation: 'totp.enroll' })).toEqual([]);
+  expect(shown(['Remove some.', { to: 'list them', operation: 'client.list' }])).toEqual([
+    '<p>Remove some.</p>',
+  ]);
 });
 
 test.each([

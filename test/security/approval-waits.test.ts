@@ -17,6 +17,7 @@ import { changeMemberRole } from '../../src/services/tenancy/memberships/operati
 import { fresh, person, signedIn } from '../support/builders.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { exported } from '../support/documents.ts';
+import { hintLike } from '../support/hints.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { settingsFor } from '../support/ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
@@ -89,7 +90,10 @@ describe.each([
       name: 'approval',
       ok: true,
       seen: 'waits for the approval of an owner',
-      hint: expect.stringContaining(`idctl ${kind} approve --org ${org.slug}`),
+      hint: expect.stringContaining('An owner approves it on the account page.'),
+      next: expect.arrayContaining([
+        expect.objectContaining({ operation: `${kind}.approve`, with: { org: org.slug } }),
+      ]),
     });
     const other = await owner.post(path, draft());
     expect(other.status).toBe(200);
@@ -106,7 +110,7 @@ describe.each([
     const note = {
       ok: true,
       message: expect.stringContaining('waits for the approval of an owner'),
-      hint: expect.stringContaining(`idctl ${kind} approve --org ${org.slug}`),
+      hint: hintLike(`idctl ${kind} approve --org ${org.slug}`),
     };
     expect(await find()).toMatchObject(note);
     expect((await owner.post(`/api/v1/orgs/${org.slug}/${kind}/disable`)).status).toBe(200);
@@ -137,7 +141,7 @@ describe.each([
     const file = join(home, 'document.yaml');
     const changed = { ...Object(document[kind]), [field]: 'teams' };
     await writeFile(file, JSON.stringify({ ...document, [kind]: changed }));
-    const note = `The connection waits for the approval of an owner. Until then, no owner can sign in through it. An owner approves it on the account page, or the operator runs: idctl ${kind} approve --org ${org.slug}\n`;
+    const note = `The connection waits for the approval of an owner. Until then, no owner can sign in through it. An owner approves it on the account page. Or the operator approves it: idctl ${kind} approve --org ${org.slug}\n`;
     expect(await remotely([kind, 'set', ...about, option, 'roles'])).toContain(note);
     expect(await remotely([kind, 'enable', ...about])).toContain(note);
     expect(await onHost([kind, 'set', ...about, option, 'units'])).toContain(note);
@@ -206,7 +210,7 @@ test('I8 doctor names the owners with a second factor who sign in by single sign
   expect(await find()).toMatchObject({
     ok: true,
     message: `required from ${email}`,
-    hint: expect.stringContaining('idctl user totp-reset'),
+    hint: hintLike('idctl user totp-reset'),
   });
   await transaction(() => Account.update({ hasPasskey: false }, { where: { id } }));
   expect(await find()).toBeUndefined();

@@ -9,6 +9,7 @@ import { changeLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { testLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { fresh, person } from '../support/builders.ts';
+import { hintLike } from '../support/hints.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, signInByLdap } from '../support/ldap.ts';
 import { freePorts } from '../support/ports.ts';
@@ -427,7 +428,9 @@ describe('L8 a bind password cannot be guessed', () => {
         ok: false,
         message:
           'the directory has refused 5 bind passwords; doctor tests the password again in 15 minutes',
-        hint: `Store the right password (idctl ldap set --org ${org.slug}), then test it: idctl ldap test --org ${org.slug}`,
+        hint: hintLike(
+          `Store the right password: idctl ldap set --org ${org.slug} --password-stdin; then test it: idctl ldap test --org ${org.slug}`,
+        ),
       });
     }
     expect(binds() - before).toBe(5);

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commandText } from '../../src/cli/next.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { transaction } from '../../src/database/transaction.ts';
@@ -28,7 +29,7 @@ afterAll(() => idctl.close());
 
 /** The arguments that idctl gets if a person types the command in the text. */
 async function wordsOf(text: string | undefined): Promise<string[]> {
-  const [command = ''] = /idctl .*/.exec((text ?? '').split(', or enable')[0] ?? '') ?? [];
+  const [command = ''] = /idctl [^;]*/.exec(text ?? '') ?? [];
   const { stdout, stderr } = await run('sh', [
     '-c',
     `idctl() { printf '%s\\0' "$@"; }\n${command}`,
@@ -40,7 +41,7 @@ async function wordsOf(text: string | undefined): Promise<string[]> {
 async function hintOf(work: Promise<unknown>): Promise<string | undefined> {
   const error = await work.catch((thrown: unknown) => thrown);
   if (!(error instanceof Refusal)) throw error;
-  return error.hint;
+  return commandText(error.hint);
 }
 
 test.each([hostile, '-n@evil.test'])(
@@ -49,7 +50,7 @@ test.each([hostile, '-n@evil.test'])(
     await createUser(idctl.operator(), { email, name: 'Eve' });
     const { slug } = await organization(idctl);
     const twice = createUser(idctl.operator(), { email, name: 'Eve' });
-    const words = await wordsOf((await hintOf(twice))?.replace(' shows them.', ''));
+    const words = await wordsOf(await hintOf(twice));
     expect(words.filter((word) => word !== '--')).toEqual(['user', 'show', email]);
     const unknown = `x${email}`;
     const missing = addMember(idctl.operator(), { org: slug, email: unknown, role: 'member' });
@@ -74,7 +75,7 @@ test('X9 the next command names an account without an address by its id, never b
   const checks = await checkStored(idctl.operator(), org);
   const stuck = checks.find(({ name }) => name === `owners of ${slug}`);
   expect(stuck).toMatchObject({ ok: false, message: expect.stringContaining(called) });
-  expect(await wordsOf(stuck?.hint)).toEqual(['user', 'login-link', owner.id]);
+  expect(await wordsOf(commandText(stuck?.hint))).toEqual(['user', 'login-link', owner.id]);
   await disableUser(idctl.operator(), { user: owner.id });
   const link = createLoginLink(idctl.operator(), { user: owner.id });
   expect(await wordsOf(await hintOf(link))).toEqual(['user', 'enable', owner.id]);

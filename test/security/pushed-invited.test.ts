@@ -143,9 +143,10 @@ describe('O8 a person that SCIM pushed on a foreign domain can be invited', () =
     const change = (role: string) => at.owner.send('PATCH', path, { body: { role } });
     const refused = await change('owner');
     expect(refused).toMatchObject(uninvited);
-    expect(refused.body.hint).toContain(
-      `idctl invitation create EMAIL --org ${at.org} --role owner`,
-    );
+    expect(refused.body).toMatchObject({
+      hint: `Invite the person instead: POST /api/v1/orgs/${at.org}/invitations {"role":"owner"}`,
+      next: [{ operation: 'invitation.create', with: { org: at.org, role: 'owner' } }],
+    });
     expect((await change('admin')).status).toBe(200);
     expect(await change('owner')).toMatchObject(uninvited);
     expect((await at.membership())?.role).toBe('admin');
@@ -173,7 +174,10 @@ describe('O8 a person that SCIM pushed on a foreign domain can be invited', () =
       changes: [],
       blocked: [{ section: 'members', key: at.email, code: 'invite_instead' }],
     });
-    expect(planned.body.blocked[0].hint).toContain(`idctl invitation create ${at.email} --org`);
+    expect(planned.body.blocked[0]).toMatchObject({
+      hint: expect.stringContaining(`POST /api/v1/orgs/${at.org}/invitations {"email":`),
+      next: [{ operation: 'invitation.create', with: { email: at.email, role: 'owner' } }],
+    });
     const { digest } = planned.body;
     const applied = await at.owner.post(`/api/v1/orgs/${at.org}/apply`, { document, digest });
     expect(applied.status).toBe(200);

@@ -214,7 +214,9 @@ test('the test reports a host that does not resolve, a private back-channel addr
   );
   expect(step('redirect URI https://10.')?.hint).toMatch(/^idctl could not connect to it/);
   expect(step('back-channel')?.hint).toMatch(/outbound\.allow/);
-  expect(step('client secret')?.hint).toMatch(/idctl client rotate client-/);
+  expect(step('client secret')?.hint).toMatch(
+    /^Make a new one: POST .+\/clients\/client-.+\/rotate$/,
+  );
 });
 
 test('a base URL that this machine cannot reach is a failed step, not an error', async () => {

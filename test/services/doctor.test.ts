@@ -136,7 +136,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     const apps = view.checks.find(({ name }) => name === 'apps');
     expect(apps).toMatchObject({
       ok: true,
-      hint: expect.stringContaining('idctl app set ID --org ORG'),
+      hint: expect.stringContaining('idctl app set ID'),
     });
     expect(apps?.message).toContain(`builder of ${owner.email} (${minting.id})`);
     expect(apps?.message).not.toContain(asking.id);

@@ -51,7 +51,7 @@ describe('§2.5 the connection', () => {
     const { send, get, path } = await admin();
     expect(await get(path)).toMatchObject({
       status: 404,
-      body: { hint: expect.stringContaining('ldap set') },
+      body: { hint: `Make one: PUT ${path}` },
     });
     const saved = await send('PUT', path, { body });
     const { bindPassword, ...shown } = body;
@@ -110,7 +110,10 @@ describe('§2.5 the connection', () => {
     const { org, send, path } = await admin();
     const refused = {
       status: 409,
-      body: { code: 'domain_unverified', hint: expect.stringContaining('domain add') },
+      body: {
+        code: 'domain_unverified',
+        hint: expect.stringContaining(`POST /api/v1/orgs/${org.slug}/domains`),
+      },
     };
     expect(await send('PUT', path, { body: { ...body, enabled: true } })).toMatchObject(refused);
     await send('PUT', path, { body });

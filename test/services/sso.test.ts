@@ -311,7 +311,7 @@ describe('§2.2 the connection over REST', () => {
     });
   });
 
-  test('I2 a connection for an unverified domain can be saved; enabling it is refused with the command to run', async () => {
+  test('I2 a connection for an unverified domain can be saved; enabling it is refused with the request to send', async () => {
     const { put, whole, org, domain } = await admin();
     expect(await put({ ...whole, enabled: true })).toMatchObject({
       status: 409,
@@ -319,7 +319,7 @@ describe('§2.2 the connection over REST', () => {
     });
     expect((await put(whole)).status).toBe(200);
     const refused = await put({ ...whole, enabled: true });
-    expect(refused.body.hint).toContain(`idctl domain verify ${domain} --org ${org.slug}`);
+    expect(refused.body.hint).toContain(`POST /api/v1/orgs/${org.slug}/domains/${domain}/verify`);
     await verifiedDomain(idctl, org.slug, domain);
     expect((await put({ ...whole, enabled: true })).body.enabled).toBe(true);
   });

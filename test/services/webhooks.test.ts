@@ -19,6 +19,7 @@ import {
   listWebhooks,
 } from '../../src/services/tenancy/webhooks/operations.ts';
 import { fresh, organization, signedIn } from '../support/builders.ts';
+import { hintLike } from '../support/hints.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { answering, isSignedBy, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -473,7 +474,7 @@ test('interface page: doctor names a webhook that accepts nothing, and a disable
   expect(await said()).toMatchObject({
     ok: false,
     message: expect.stringContaining(`${at.url}: every attempt since 20`),
-    hint: `See why: idctl webhook deliveries ${id}`,
+    hint: hintLike(`See why: idctl webhook deliveries ${id} --org ${slug}`),
   });
   at.behave(answering(204));
   await happen();

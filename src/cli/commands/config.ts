@@ -50,7 +50,10 @@ async function show(call: Call): Promise<void> {
 async function check(call: Call): Promise<void> {
   const loaded = await readConfiguration(call.flags);
   const { checkKeyFile } = await import('../../services/instance/setup/key.ts');
-  const missing = await checkKeyFile(loaded.config.keyFile);
+  const { keyFile } = loaded.config;
+  const missing = (await checkKeyFile(keyFile))
+    ? null
+    : `the master key ${keyFile} does not exist; idctl init creates one for a new instance`;
   const unseen = await unseenCredentials();
   const warnings = [...loaded.warnings, missing, unseen].filter((warning) => warning !== null);
   for (const warning of warnings) call.note(`warning: ${warning}`);

@@ -4,6 +4,7 @@ import { refuseField } from '../../errors.ts';
 import type { Moving } from '../../services/instance/move/examine.ts';
 import type { foreseenView, movedView } from '../../services/instance/move/schema.ts';
 import { noun, verb } from '../command.ts';
+import { commandText } from '../next.ts';
 import {
   becomeInstanceOwner,
   becomeOwnerWith,
@@ -88,7 +89,7 @@ function tellForeseen(call: Call, view: Foreseen): void {
   call.note('Dry run: nothing was changed.');
   call.show(view, fields);
   for (const { message, hint } of view.refusals)
-    call.note(`Refused: ${message}${hint === null ? '' : `\nhint: ${hint}`}`);
+    call.note(`Refused: ${message}${hint === null ? '' : `\nhint: ${commandText(hint)}`}`);
   if (view.refusals.length > 0) throw failedResult();
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { explainView } from '../../services/signin/explain/operations.ts';
 import { org, verb } from '../command.ts';
+import { commandText } from '../next.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
 
@@ -19,7 +20,7 @@ const ways: Fields<Explained['ways'][number]> = [
 
 const blocks: Fields<Explained['blocks'][number]> = [
   ['Until', (block) => block.until, 'whole'],
-  ['Blocks the sign-in', (block) => block.message, 'broken'],
+  ['Blocks the sign-in', (block) => commandText(block.message), 'broken'],
 ];
 
 const facts: Fields<readonly [about: string, found: string | string[]]> = [

@@ -76,7 +76,10 @@ export function addMemberCommands(program: Command): void {
     run: async (call) => {
       if (call.server === null)
         throw new Refusal('invalid_input', 'The operator is not a member and cannot leave.', {
-          hint: 'To leave yourself, sign in with your own token first: idctl login URL. To remove a member: idctl member remove EMAIL',
+          hint: {
+            technical:
+              'To leave yourself, sign in with your own token first: idctl login URL. To remove a member: idctl member remove EMAIL',
+          },
         });
       await call.destroy((await operations()).leaveOrganization, {
         fields,

@@ -95,7 +95,7 @@ async function list(call: Call): Promise<void> {
   if (org === undefined) {
     if (user === undefined && call.server === null)
       throw new Refusal('invalid_input', 'Give --user EMAIL or --org ORG.', {
-        hint: 'See idctl pat list --help',
+        hint: { technical: 'See idctl pat list --help' },
       });
     const { listTokens } = await operations();
     return call.list(listTokens.forOperator, row, 'There are no tokens.');

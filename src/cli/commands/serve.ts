@@ -154,7 +154,10 @@ async function notTwice(error: unknown, listen: string): Promise<never> {
   if (!(error instanceof Refusal) || !(await isIdctlAt(listen))) throw error;
   throw new Refusal(error.code, `idctl already runs at ${listen}.`, {
     cause: error.cause,
-    hint: 'See it with: idctl status. To run a second daemon, set a different listen address in its idctl.yaml.',
+    hint: {
+      technical:
+        'See it with: idctl status. To run a second daemon, set a different listen address in its idctl.yaml.',
+    },
   });
 }
 

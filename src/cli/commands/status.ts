@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { statusView } from '../../services/instance/status.ts';
 import { verb } from '../command.ts';
+import { commandText } from '../next.ts';
 import { configurationFile } from '../older-daemon.ts';
 import { isDatabaseIdle } from '../operator.ts';
 import { type Fields, masked } from '../output.ts';
@@ -22,7 +23,7 @@ const instance: Fields<View> = [
   ['Version', (view) => view.version],
   ['Configuration', (view) => view.configFile ?? 'defaults and environment'],
   ['Address', (view) => view.baseUrl],
-  ['Daemon', (view) => view.daemon.message],
+  ['Daemon', (view) => commandText(view.daemon.message)],
   ['Database', (view) => view.databaseUrl],
   ['Size', ({ database }) => `${inUnits(database.bytes)}, schema ${database.schema}`],
   ['Mail', (view) => (view.mail ? 'on' : 'off: no mail is sent')],

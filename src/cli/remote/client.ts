@@ -69,7 +69,7 @@ function rootsOf(ca: string | undefined) {
 function read(origin: string, status: number, text: string): unknown {
   if (status >= 300 && status < 400) {
     throw serverFailed(`${origin} answered with a redirect, which idctl does not follow.`, {
-      hint: 'Use the address of the idctl server itself.',
+      hint: { technical: 'Use the address of the idctl server itself.' },
     });
   }
   const json = readJson(text);
@@ -96,7 +96,10 @@ function failureOf(origin: string, error: unknown): unknown {
   const code = 'code' in error ? String(error.code) : error.name;
   if (/CERT|SIGNATURE|ISSUER|SELF_SIGNED|^ERR_TLS|^ERR_SSL|^EPROTO/.test(code)) {
     return serverFailed(`The certificate of ${origin} is not trusted: ${code}.`, {
-      hint: 'If your own authority signed it, give the certificate of that authority to idctl login with --ca-file, or set IDCTL_CA_FILE.',
+      hint: {
+        technical:
+          'If your own authority signed it, give the certificate of that authority to idctl login with --ca-file, or set IDCTL_CA_FILE.',
+      },
     });
   }
   return serverFailed(`The request to ${origin} failed: ${code}.`, {

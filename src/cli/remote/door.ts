@@ -2,6 +2,7 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { pathKeys, type Route } from '../../http/route.ts';
 import { operationRoutes } from '../../http/routes/list.ts';
 import { parse } from '../../input.ts';
+import { isHintField, readNext } from '../../next.ts';
 import { onlyOnHost } from '../reach.ts';
 import type { CommandDoor, Runs } from '../run.ts';
 import { organizationsOf, readAccount } from './account.ts';
@@ -31,7 +32,7 @@ export function remoteDoor(server: Server): CommandDoor {
       client.ask(requestOf(route, whole, dryRun)),
     );
     // The schema of the answer is the operation's own.
-    return readView(route, answer) as View;
+    return readView(route, route.hints ? hintsOf(answer) : answer) as View;
   };
   /** Runs the work in the given organization or IDCTL_ORG. Else tries each one of the account. */
   const inOrganization = async (
@@ -95,6 +96,19 @@ function segment(key: string, value: unknown): string {
   const text = String(value);
   if (/^\.{0,2}$/.test(text)) throw refuseField(key, 'must not be empty, . or ..');
   return encodeURIComponent(text);
+}
+
+/** The view with the values of its hints. An older server sends only their text. */
+function hintsOf(view: unknown): unknown {
+  if (Array.isArray(view)) return view.map(hintsOf);
+  if (typeof view !== 'object' || view === null) return view;
+  const whole: [string, unknown][] = Object.entries(view);
+  const field = whole.findLast(([name, value]) => isHintField(name) && typeof value === 'string');
+  const hint = field && readNext(whole.find(([name]) => name === 'next')?.[1]);
+  if (field === undefined || hint == null)
+    return Object.fromEntries(whole.map(([name, value]) => [name, hintsOf(value)]));
+  const rest = whole.filter(([name]) => name !== 'next');
+  return Object.fromEntries(rest.map((one) => (one[0] === field[0] ? [one[0], hint] : one)));
 }
 
 /** Checks the answer against the schema of the route. */

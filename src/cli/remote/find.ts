@@ -44,7 +44,7 @@ async function serverOf(
   const found = stored.find((server) => server.current) ?? stored[0];
   if (found !== undefined) return withCa(found, env);
   throw new Refusal('unauthenticated', `There is no token for ${url}.`, {
-    hint: `Log in: idctl login ${url} (or set IDCTL_SERVER and IDCTL_TOKEN)`,
+    hint: { technical: `Log in: idctl login ${url} (or set IDCTL_SERVER and IDCTL_TOKEN)` },
   });
 }
 

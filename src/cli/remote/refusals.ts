@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Refusal, type RefusalCode, refusals } from '../../errors.ts';
+import { type Next, readNext } from '../../next.ts';
 
 // Turns problem objects of a server into the refusals that the same command gives on the host.
 
@@ -7,6 +8,7 @@ const problem = z.looseObject({
   code: z.string(),
   detail: z.string(),
   hint: z.string().optional(),
+  next: z.unknown().optional(),
   errors: z.array(z.looseObject({ path: z.string(), message: z.string() })).optional(),
   moreErrors: z.int().optional(),
 });
@@ -15,12 +17,12 @@ type Problem = z.output<typeof problem>;
 
 /** The common members of problem objects. All others go into `extra` of the refusal. */
 const common = [
-  ...['type', 'title', 'status', 'detail', 'code', 'requestId', 'hint'],
+  ...['type', 'title', 'status', 'detail', 'code', 'requestId', 'hint', 'next'],
   ...['errors', 'moreErrors'],
 ];
 
 /** The refusal for a server that cannot be reached, or whose answer idctl cannot use. */
-export function serverFailed(message: string, options: { hint?: string } = {}): Refusal {
+export function serverFailed(message: string, options: { hint?: Next } = {}): Refusal {
   return new Refusal('server_failed', message, options);
 }
 
@@ -35,21 +37,32 @@ export function readProblem(origin: string, status: number, json: unknown): Erro
   }
   const code = knownCode(data.code) ?? codeFor(status);
   if (code === null) return serverFault(origin, status, data['requestId']);
-  return refusalOf(code, { ...data, hint: remoteHint(origin, code, data.hint) });
+  return refusalOf(code, data, remoteHint(origin, code, data.hint) ?? hintOf(data));
 }
 
-/** The hint for a person with a token. The server's own hint is for a person with a session. */
-function remoteHint(origin: string, code: RefusalCode, hint?: string): string | undefined {
+/** The server's hint. An older server sends only its text, and a newer one may name more. */
+export function hintOf({ hint, next }: Pick<Problem, 'hint' | 'next'>): Next | undefined {
+  return readNext(next) ?? hint;
+}
+
+/** The hint for a person with a token, in place of one for a person with a session. */
+function remoteHint(origin: string, code: RefusalCode, hint?: string): Next | undefined {
   const store = `Then store it: idctl login ${origin}`;
   if (code === 'scope_required') {
     const [scope] = /\b(write|admin)\b/.exec(hint ?? '') ?? ['admin'];
-    return `Make a token of scope ${scope} on the account page, ${origin}/. Or the operator makes one on the host: idctl pat create --user EMAIL --name NAME --scope ${scope}. ${store}`;
+    return [
+      `Make a token of scope ${scope} on the account page, ${origin}/.`,
+      { say: 'Or the operator makes one on the host', operation: 'pat.create', with: { scope } },
+      { technical: store },
+    ];
   }
   if (code === 'session_required')
     return `Do this on the account page, ${origin}/. Or the operator does this on the host.`;
   if (code === 'invalid_credential')
-    return `Make a token on the account page, ${origin}/. ${store} (or set IDCTL_TOKEN)`;
-  return hint;
+    return {
+      technical: `Make a token on the account page, ${origin}/. ${store} (or set IDCTL_TOKEN)`,
+    };
+  return undefined;
 }
 
 /** Whether the server has no such route. Older servers answer `not_found` in that case. */
@@ -58,8 +71,8 @@ function isUnknownRoute({ code, detail }: Problem): boolean {
   return code === 'not_found' && detail.startsWith('There is nothing at');
 }
 
-function refusalOf(code: RefusalCode, given: Problem): Refusal {
-  const { detail, hint, errors = [], moreErrors = 0 } = given;
+function refusalOf(code: RefusalCode, given: Problem, hint: Next | undefined): Refusal {
+  const { detail, errors = [], moreErrors = 0 } = given;
   const more = Object.entries(given).filter(([name]) => !common.includes(name));
   return new Refusal(code, detail, {
     hint,
@@ -94,7 +107,7 @@ function codeFor(status: number): RefusalCode | null {
 /** The refusal for an answer that does not come from an idctl server. */
 export function strange(origin: string, status: number): Refusal {
   return serverFailed(`${origin} did not answer like an idctl server (status ${status}).`, {
-    hint: 'Check that this is the address of an idctl server.',
+    hint: { technical: 'Check that this is the address of an idctl server.' },
   });
 }
 

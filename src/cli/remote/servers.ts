@@ -88,7 +88,10 @@ export async function requireStored(
   throw new Refusal(
     'not_found',
     called === undefined ? 'No server is in use.' : `There is no stored server ${called}.`,
-    { hint: names === '' ? 'Log in first: idctl login URL' : `Stored servers: ${names}` },
+    {
+      hint:
+        names === '' ? { technical: 'Log in first: idctl login URL' } : `Stored servers: ${names}`,
+    },
   );
 }
 
@@ -101,7 +104,7 @@ async function readFile(env: Environment): Promise<File> {
   } catch {
     // Drop the original error, because it would quote a token from the file.
     throw new Refusal('config_invalid', `${path} cannot be read as a list of servers.`, {
-      hint: 'Remove the file, then log in again: idctl login URL',
+      hint: { technical: 'Remove the file, then log in again: idctl login URL' },
     });
   }
 }

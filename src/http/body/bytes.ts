@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { Refusal } from '../../errors.ts';
+import type { Next } from '../../next.ts';
 
 /** Whether the headers of the request announce a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
@@ -8,7 +9,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Refuses a body that is compressed or not in UTF-8. */
-export function requirePlain({ headers }: Request, hint: string): void {
+export function requirePlain({ headers }: Request, hint: Next): void {
   const charset = /;\s*charset="?([^";\s]*)/i.exec(headers['content-type'] ?? '')?.[1];
   const coding = headers['content-encoding'] ?? 'identity';
   if (/^utf-?8$/i.test(charset ?? 'utf-8') && /^identity$/i.test(coding)) return;

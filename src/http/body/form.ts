@@ -18,7 +18,7 @@ export async function readForm(
   const known = forms.get(request);
   if (known !== undefined) return known;
   if (!hasBody(request)) return {};
-  const hint = `Send it with Content-Type: ${formType}.`;
+  const hint = { technical: `Send it with Content-Type: ${formType}.` };
   if (!request.is(formType))
     throw new Refusal('unsupported_media_type', 'The body must be a form.', { hint });
   requirePlain(request, hint);

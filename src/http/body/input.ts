@@ -70,10 +70,12 @@ function pathSchemaOf({ path, input }: Route): z.ZodType {
 }
 
 async function readJsonBytes(ctx: Context, { body }: Route, request: Request, response: Response) {
-  const hint = 'Send the body with Content-Type: application/json and without Content-Encoding.';
+  const hint = {
+    technical: 'Send the body with Content-Type: application/json and without Content-Encoding.',
+  };
   if (!request.is('application/json')) {
     throw new Refusal('unsupported_media_type', 'The body must be JSON.', {
-      hint: 'Send it with Content-Type: application/json.',
+      hint: { technical: 'Send it with Content-Type: application/json.' },
     });
   }
   requirePlain(request, hint);

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type InputFault, Refusal, type RefusalCode } from '../../errors.ts';
+import type { Next } from '../../next.ts';
 import type { Route } from '../route.ts';
 import { joinSlices, type Slices } from './slices.ts';
 
@@ -29,7 +30,7 @@ interface Refused {
   message: string;
   faults: InputFault[];
   moreFaults: number;
-  hint: string | undefined;
+  hint: Next | undefined;
 }
 
 interface Thread {

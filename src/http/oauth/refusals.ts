@@ -1,4 +1,5 @@
 import type { Refusal, RefusalKind } from '../../errors.ts';
+import { routeText } from '../next.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 
 /** The body of an error of RFC 6749 §5.2. */
@@ -24,7 +25,8 @@ export function oauthRefusal(refusal: Refusal): {
   headers: Record<string, string>;
   body: OAuthError;
 } {
-  const { code, kind, message, hint } = refusal;
+  const { code, kind, message } = refusal;
+  const hint = routeText(refusal.hint);
   const error = code === 'unsupported_grant_type' ? code : (errors[kind] ?? 'server_error');
   const headers =
     kind === 'unauthenticated'

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { App } from '../../context.ts';
 import { type Refusal, type RefusalCode, refusals } from '../../errors.ts';
+import { sentencesFor } from '../../next.ts';
 import { isLoopback } from '../../text/address.ts';
 import { setCookies } from '../cookies.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
@@ -70,7 +71,9 @@ export function tell(refusal: Refusal | null, ctx: { requestId: string }): Shown
   if (refusal === null) return apologize(ctx.requestId);
   const title = headings[refusal.code] ?? refusals[refusal.code].title;
   const said =
-    refusal.message === `${title}.` ? html`<p>${refusal.hint}</p>` : alert({ refusal, ctx });
+    refusal.message === `${title}.`
+      ? html`<p>${sentencesFor(refusal.hint)}</p>`
+      : alert({ refusal, ctx });
   return {
     title,
     main: html`<h1>${title}</h1>

@@ -1,5 +1,5 @@
-import { settings } from '../../config/setting-list.ts';
-import { type InputFault, moreWords, type Refusal } from '../../errors.ts';
+import { type InputFault, moreWords } from '../../errors.ts';
+import { sentencesFor } from '../../next.ts';
 import { type Html, html } from './html.ts';
 import type { Visit } from './page.ts';
 
@@ -140,7 +140,7 @@ export function alert({
     ...moreWords(moreFaults).map((text) => `… ${text}.`),
   ];
   const said = faults.length > 0 ? sentences : [refusal.message];
-  const advice = adviceOf(refusal);
+  const advice = sentencesFor(refusal.hint);
   return html`<div class="alert" role="alert" id="${alertId}">
 ${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}${reference && html`<p class="quiet">Reference: <code>${reference}</code></p>`}</div>`;
 }
@@ -152,18 +152,6 @@ export function notice(text: string | undefined): Html | undefined {
   return text === undefined
     ? undefined
     : html`<div class="notice" role="status"><p>${text}</p></div>`;
-}
-
-const forPrograms = /`|\b(idctl [a-z]|GET|POST|PUT|Bearer|cookie |[A-Z][a-z]+-[A-Z][a-z]+:?)/;
-// Keys without a dot or a capital are also English words, so a hint may contain them.
-const forOperators = settings()
-  .map(({ key }) => key)
-  .filter((key) => /[.A-Z]/.test(key));
-
-/** The hint of a refusal, unless it is about commands, HTTP or settings. */
-export function adviceOf({ hint }: Pick<Refusal, 'hint'>): string | undefined {
-  if (hint === undefined || forPrograms.test(hint)) return undefined;
-  return forOperators.some((key) => hint.includes(key)) ? undefined : hint;
 }
 
 const labels: Record<string, string> = {

@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
 import type { Refusal } from '../../errors.ts';
 import { namesTag } from '../../services/provisioning/scim/users/present.ts';
+import { routeText } from '../next.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 
 /** The media type of every SCIM answer (RFC 7644 §3.1). Express would add a charset. */
@@ -79,7 +80,8 @@ export function errorReply(
 
 /** A refusal as a SCIM error. */
 export function refusalReply(refusal: Refusal): ScimReply {
-  const { message, hint, extra } = refusal;
+  const { message, extra } = refusal;
+  const hint = routeText(refusal.hint);
   const scimType = extra['scimType'] ?? scimTypes[refusal.code];
   const detail =
     hint === undefined || refusal.kind === 'overloaded' ? message : `${message} ${hint}`;

@@ -105,7 +105,10 @@ function placeIn(uri: string): { host: string; port: number; secure: boolean } {
 function requireLocal(host: string, { remoteAddress = '' }: Socket): void {
   if (kindOf(remoteAddress) === 'loopback') return;
   throw new Refusal('outbound_refused', `${host} would receive passwords without TLS`, {
-    hint: 'Use ldaps:// or StartTLS. Or the operator can set ldap.allowPlaintext: on in idctl.yaml.',
+    hint: {
+      technical:
+        'Use ldaps:// or StartTLS. Or the operator can set ldap.allowPlaintext: on in idctl.yaml.',
+    },
     failure: { reason: 'plaintext' },
     extra: { reason: 'plaintext' },
   });

@@ -58,10 +58,10 @@ export async function examineClient(
     // Some providers check the code first, so they give the same answer for a wrong secret.
     const unknown = await ask(random()).catch(refusalAsNull);
     if (unknown?.error !== 'invalid_grant') return right('accepted');
-    return right(
-      'the provider refuses the code before it checks the secret',
-      'Only a sign-in shows whether the secret is right. To list sign-ins, run: idctl sso attempts',
-    );
+    return right('the provider refuses the code before it checks the secret', [
+      'Only a sign-in shows whether the secret is right.',
+      { to: 'list sign-ins', operation: 'sso.attempts' },
+    ]);
   } catch (error) {
     return unanswered(error, 'the token endpoint');
   }

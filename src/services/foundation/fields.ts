@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { roles } from '../../database/models/membership.ts';
 import { Refusal } from '../../errors.ts';
+import { nextParts, nextText } from '../../next.ts';
 import { isSeen } from '../../text/unseen.ts';
 import { canonicalDomain, canonicalEmail } from './domain-names/canonical.ts';
 import { projectRoles } from './project-roles.ts';
@@ -128,7 +129,9 @@ export function slugOf(name: string, kind: z.ZodType<string> = slug): string {
   if (kind.safeParse(text).success) return text;
   throw new Refusal('invalid_input', `slug: cannot be made from ${JSON.stringify(name)}`, {
     faults: [{ path: 'slug', message: 'is required: no short name can be derived from this name' }],
-    hint: 'Give one with --slug (or `slug`): lower-case letters, digits and single dashes.',
+    hint: {
+      technical: 'Give one with --slug (or `slug`): lower-case letters, digits and single dashes.',
+    },
   });
 }
 
@@ -141,6 +144,7 @@ export const testSteps = z.array(
     expected: z.string().optional(),
     seen: z.string().optional(),
     /** The one thing to change. */
-    hint: z.string().optional(),
+    hint: nextText.optional(),
+    next: nextParts.optional(),
   }),
 );

@@ -51,6 +51,8 @@ interface Definition<
   input: Input;
   /** The fields of the answer. Without it, the answer over HTTP is empty. */
   output?: Output;
+  /** The view has hints (`nextText`), which each door turns into text. */
+  hints?: true;
   run: (ctx: Context, input: z.output<Input>, proof: Proof) => Promise<View>;
 }
 
@@ -62,6 +64,7 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
   readonly authority: Authority;
   readonly input: Input;
   readonly output: Output | undefined;
+  readonly hints?: true;
 }
 
 /** Makes an operation. `run` gets the proof: the organization, role and project, or the person. */
@@ -72,7 +75,7 @@ export function operation<
   View extends z.input<Output>,
   Proof = Proved<Needed>,
 >(definition: Definition<Needed, Input, Output, View, Proof>): Operation<Input, Output, View> {
-  const { authority, turn, input, output, run } = definition;
+  const { authority, turn, input, output, hints, run } = definition;
   const performing =
     (around: (work: () => Promise<View>) => Promise<View>) =>
     async (ctx: Context, given: z.output<Input>): Promise<View> => {
@@ -89,7 +92,7 @@ export function operation<
   const own = turn === undefined ? {} : { rehearse: performing(rehearse) };
   return Object.assign(
     performing((work) => work()),
-    { ...own, authority, input, output },
+    { ...own, ...(hints && { hints }), authority, input, output },
   );
 }
 

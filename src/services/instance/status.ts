@@ -7,6 +7,7 @@ import { select } from '../../database/select.ts';
 import { sizeOf } from '../../database/size.ts';
 import { Refusal } from '../../errors.ts';
 import { jsonIn } from '../../input.ts';
+import { type Next, nextText, plainText, withMore } from '../../next.ts';
 import { readVersion } from '../../version.ts';
 import { instant } from '../foundation/fields.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
@@ -33,7 +34,7 @@ const connection = z.enum(['none', 'saved', 'enabled']);
 export const statusView = z.object({
   version: z.string(),
   baseUrl: z.string(),
-  daemon: z.object({ ready: z.boolean(), writable: z.boolean(), message: z.string() }),
+  daemon: z.object({ ready: z.boolean(), writable: z.boolean(), message: nextText }),
   /** `bytes` is the size of the database on disk; `schema` is the last applied migration. */
   database: z.object({ bytes: z.int(), schema: z.string() }),
   mail: z.boolean(),
@@ -75,7 +76,7 @@ export const showStatus = operation({
     const daemon =
       asked.ready || elsewhere === null
         ? asked
-        : { ...asked, message: `${asked.message}. ${elsewhere}` };
+        : { ...asked, message: withMore(ended(asked.message), elsewhere) };
     const older = tellOlder(found);
     return {
       version: readVersion(),
@@ -87,13 +88,18 @@ export const showStatus = operation({
       sessions: await Session.count({ where: areLive(ctx) }),
       organizations,
       problems: [
-        ...(daemon.writable ? [] : [`daemon: ${daemon.message}`]),
+        ...(daemon.writable ? [] : [`daemon: ${plainText(daemon.message)}`]),
         ...(older === null ? [] : [`${older.message} ${older.hint}`]),
         ...problems,
       ],
     };
   },
 });
+
+/** The message with a full stop, if it is a plain sentence without one. */
+function ended(message: Next): Next {
+  return typeof message === 'string' ? message.replace(/\.?$/, '.') : message;
+}
 
 /** The URL of the listen address. A daemon on all addresses also answers on loopback. */
 function listenUrl(listen: string): string {
@@ -103,7 +109,7 @@ function listenUrl(listen: string): string {
 const readiness = z.object({ writable: z.boolean() });
 
 async function askDaemon(ctx: Context, address: string, idle: boolean) {
-  const notReady = (message: string) => ({ ready: false, writable: false, message });
+  const notReady = (message: Next) => ({ ready: false, writable: false, message });
   try {
     const { status, body } = await ctx.outbound.reach(`${address}/readyz`);
     if (status !== 200) return notReady(`not ready (HTTP ${status})`);
@@ -115,7 +121,7 @@ async function askDaemon(ctx: Context, address: string, idle: boolean) {
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { host } = new URL(address);
-    const stopped = `nothing listens on ${host}. Start it: idctl serve`;
+    const stopped: Next = [`nothing listens on ${host}.`, { say: 'Start it', operation: 'serve' }];
     return notReady(error.failure?.reason === 'connection_refused' ? stopped : error.message);
   }
 }

@@ -40,7 +40,7 @@ export function requireOperator(ctx: Context): void {
   if (ctx.actor.kind === 'operator') return;
   requireSomeone(ctx.actor);
   throw new Refusal('forbidden', 'Only the operator may do this.', {
-    hint: 'Run it with idctl on the host.',
+    hint: { technical: 'Run it with idctl on the host.' },
   });
 }
 
@@ -159,7 +159,7 @@ async function requireStanding(ctx: Context, org: string): Promise<Standing> {
   const role = organization === null ? null : await roleIn(ctx.actor, organization.id);
   if (organization !== null && role !== null) return { organization, role };
   throw new Refusal('not_found', `There is no organization ${JSON.stringify(org)}.`, {
-    hint: 'To list them, run: idctl org list (or GET /api/v1/orgs)',
+    hint: { to: 'list them', operation: 'org.list' },
   });
 }
 
@@ -206,7 +206,15 @@ function scopeRequired(
     'scope_required',
     `This gives others access. A token with scope ${scope} cannot do that.`,
     {
-      hint: `Use a session, or ${which} with scope admin. On the host: idctl pat create --user EMAIL --name NAME --scope admin`,
+      hint: [
+        { technical: `Use a session, or ${which} with scope admin.` },
+        {
+          say: 'The operator can create one',
+          by: 'operator',
+          operation: 'pat.create',
+          with: { scope: 'admin' },
+        },
+      ],
     },
   );
 }
@@ -247,6 +255,6 @@ export async function holdProject(
 /** The refusal for a project that does not exist. */
 export function noProject(project: string): Refusal {
   return new Refusal('not_found', `There is no project ${JSON.stringify(project)}.`, {
-    hint: 'To list them, run: idctl project list (or GET /api/v1/orgs/…/projects)',
+    hint: { to: 'list them', operation: 'project.list' },
   });
 }

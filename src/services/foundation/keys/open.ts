@@ -29,7 +29,11 @@ export async function requireRightKey(key: {
     throw new Refusal(
       'key_invalid',
       `The master key ${key.keyFile} (${key.keyring.keyId}) is not the key of this database (${others}).`,
-      { hint: `Put the database's own key file at ${key.keyFile}, or set keyFile to its path.` },
+      {
+        hint: {
+          technical: `Put the database's own key file at ${key.keyFile}, or set keyFile to its path.`,
+        },
+      },
     );
   }
   if (key.keyring.open(canary.sealed, placeOf(canary.keyId)) !== constant) {

@@ -2,7 +2,7 @@ import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
-import { shellWord } from '../../../text/shell-word.ts';
+import type { OperationName } from '../../../next.ts';
 
 // The caps that keep one organization or account from taking the instance for itself (security
 // O15). What is above a cap stays. Only adding is refused.
@@ -32,19 +32,20 @@ export const accountCaps = {
   invitationsADay: 100,
 } as const;
 
-const lists: Record<Cap, string> = {
-  domains: 'Verify or remove some. List them with: idctl domain list',
-  webhooks: 'Remove some. List them with: idctl webhook list',
-  clients: 'Remove some. List them with: idctl client list',
-  projects: 'Delete some. List them with: idctl project list',
-  mappings: 'Remove some. List them with: idctl mappings list',
-};
+const lists = {
+  domains: ['Verify or remove some.', 'domain.list'],
+  webhooks: ['Remove some.', 'webhook.list'],
+  clients: ['Remove some.', 'client.list'],
+  projects: ['Delete some.', 'project.list'],
+  mappings: ['Remove some.', 'mappings.list'],
+} as const satisfies Record<Cap, [string, OperationName]>;
 
 /** The refusal of an addition above a cap. It names the cap. */
 export function capReached(cap: Cap, { slug }: Pick<Organization, 'slug'>): Refusal {
   const { most, what } = caps[cap];
+  const [advice, operation] = lists[cap];
   return new Refusal('cap_reached', `An organization can have at most ${most} ${what}.`, {
-    hint: `${lists[cap]} --org ${shellWord(slug)}`,
+    hint: [advice, { to: 'list them', operation, with: { org: slug } }],
     extra: { cap, most },
   });
 }

@@ -8,6 +8,7 @@ import { isEqual } from '../../../crypto/secret.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { accessHint, fileFault } from '../../../host/file-fault.ts';
 import { jsonIn } from '../../../input.ts';
+import type { Next } from '../../../next.ts';
 import { instant } from '../../foundation/fields.ts';
 
 export const restoreInput = z.strictObject({
@@ -112,7 +113,7 @@ async function readHeader(file: FileHandle): Promise<{ header: Header; length: n
         'A newer idctl made this backup.',
         'Install the version of idctl that made the backup, or a later one.',
       );
-    throw invalid('This is not a backup of idctl.', 'Make a backup with: idctl backup FILE');
+    throw invalid('This is not a backup of idctl.', { to: 'make a backup', operation: 'backup' });
   }
   const ends = start.indexOf('\n', firstLine.length);
   if (ends === -1) throw truncated();
@@ -142,7 +143,7 @@ function altered(): Refusal {
 }
 
 /** The refusal of a file that cannot be restored. */
-export function invalid(message: string, hint: string): Refusal {
+export function invalid(message: string, hint: Next): Refusal {
   return new Refusal('backup_invalid', message, { hint });
 }
 
@@ -150,7 +151,11 @@ function otherKey(needed: string, own: string, keyFile: string): Refusal {
   return new Refusal(
     'key_invalid',
     `This backup needs the master key ${needed}, but ${keyFile} contains ${own}.`,
-    { hint: 'Set keyFile to the key file that the instance had when the backup was made.' },
+    {
+      hint: {
+        technical: 'Set keyFile to the key file that the instance had when the backup was made.',
+      },
+    },
   );
 }
 

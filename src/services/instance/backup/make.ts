@@ -14,6 +14,7 @@ import { copySqlite, synced } from '../../../database/sqlite-copy.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { codeOf, fileFault, isMissing } from '../../../host/file-fault.ts';
+import type { Next } from '../../../next.ts';
 import { readVersion } from '../../../version.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -83,8 +84,14 @@ async function requirePlace(file: string): Promise<void> {
   } catch (error) {
     if (isMissing(error))
       throw refuseField('file', `there is no folder ${beside}`, 'Create the folder first.');
-    const hint =
-      'Run idctl as the owner of the instance, or redirect the output: idctl backup - >FILE';
+    const hint: Next = [
+      'Run idctl as the owner of the instance.',
+      {
+        say: 'Or redirect the output of this command to a file',
+        operation: 'backup',
+        with: { file: '-' },
+      },
+    ];
     throw refuseField('file', `${beside} ${fileFault(error, 'written')}`, hint);
   }
 }

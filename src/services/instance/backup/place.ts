@@ -115,7 +115,10 @@ async function requireNoFile(file: string): Promise<void> {
   const taken = found !== null && found.size > 0 ? file : left;
   if (taken === undefined) return;
   throw new Refusal('conflict', `There is a database already: ${taken}.`, {
-    hint: 'A restore never replaces data. Stop idctl and move the file away, with its -wal and -shm, or set database.url to a new file.',
+    hint: {
+      technical:
+        'A restore never replaces data. Stop idctl and move the file away, with its -wal and -shm, or set database.url to a new file.',
+    },
   });
 }
 
@@ -148,7 +151,10 @@ async function placeTables(backup: Backup, address: Address): Promise<Placed> {
 
 function notEmpty(tables: number): Refusal {
   return new Refusal('conflict', `The database is not empty: it has ${tables} tables.`, {
-    hint: 'A restore never replaces data. Create an empty database (createdb NAME) and set database.url.',
+    hint: {
+      technical:
+        'A restore never replaces data. Create an empty database (createdb NAME) and set database.url.',
+    },
   });
 }
 

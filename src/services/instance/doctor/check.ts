@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { databaseRefusal } from '../../../database/refusals.ts';
 import { Refusal, withReason } from '../../../errors.ts';
 import { type Finding, wrong } from '../../../finding.ts';
+import { nextText, type Todo } from '../../../next.ts';
 
 export const checkView = z.object({
   name: z.string(),
@@ -11,7 +12,7 @@ export const checkView = z.object({
   /** The actual state. */
   message: z.string(),
   /** The one thing to change. For a passed check, more information. */
-  hint: z.string().optional(),
+  hint: nextText.optional(),
   /** Whether the check could not run. This is not a fault. */
   skipped: z.literal(true).optional(),
 });
@@ -23,6 +24,8 @@ export type Check = z.output<typeof checkView>;
 export function shownTime(at: Date): string {
   return at.toISOString().replace(/\.\d+Z$/, 'Z');
 }
+
+const again: Todo = { to: 'check again', operation: 'doctor' };
 
 // This is longer than the timeout of a network request, which is ten seconds.
 const patience = 15_000;
@@ -41,10 +44,10 @@ export async function check(
 
 async function within(milliseconds: number, look: () => Promise<Finding>): Promise<Finding> {
   const { promise, resolve } = Promise.withResolvers<Finding>();
-  const late = wrong(
-    `no answer within ${milliseconds / 1000} seconds`,
-    'Find out what delays the answer, then run idctl doctor again.',
-  );
+  const late = wrong(`no answer within ${milliseconds / 1000} seconds`, [
+    'Find out what delays the answer.',
+    again,
+  ]);
   const timer = setTimeout(() => resolve(late), milliseconds);
   try {
     return await Promise.race([look(), promise]);
@@ -56,10 +59,7 @@ async function within(milliseconds: number, look: () => Promise<Finding>): Promi
 function told(error: unknown): Finding {
   const refusal = error instanceof Refusal ? error : databaseRefusal(error);
   if (refusal !== null) {
-    return wrong(
-      withReason(refusal).message,
-      refusal.hint ?? 'Fix this, then run idctl doctor again.',
-    );
+    return wrong(withReason(refusal).message, refusal.hint ?? ['Fix this.', again]);
   }
   // The error's message may contain secrets.
   const name = error instanceof Error ? error.name : typeof error;

@@ -24,7 +24,10 @@ export async function checkDatabase(subject: Subject): Promise<Check[]> {
   if (file !== null && !existsSync(file)) {
     return [
       await check('database', 'the file exists', async () =>
-        wrong(`${file} does not exist`, 'Correct database.url, or for a new instance: idctl init'),
+        wrong(`${file} does not exist`, [
+          { technical: 'Correct database.url.' },
+          { say: 'Or for a new instance', operation: 'init' },
+        ]),
       ),
     ];
   }
@@ -50,10 +53,10 @@ function checkMigrations(database: Database): Promise<Check> {
     const pending = await database.pending();
     if (pending.length === 0) return right('all applied');
     const more = pending.length === 1 ? '' : ` and ${pending.length - 1} more`;
-    return wrong(
-      `${pending[0]}${more} not applied`,
-      'Restart the daemon, which applies them. If no daemon runs: idctl migrate',
-    );
+    return wrong(`${pending[0]}${more} not applied`, [
+      'Restart the daemon, which applies them.',
+      { say: 'If no daemon runs', operation: 'migrate' },
+    ]);
   });
 }
 
@@ -98,10 +101,10 @@ async function checkPages(file: string) {
   if (said === 'ok') return right('whole');
   // The first line only names the database.
   const fault = said.split('\n').find((line) => line !== '' && !line.startsWith('***')) ?? said;
-  return wrong(
-    `damaged: ${fault}`,
-    `Stop idctl and move ${file}, ${file}-wal and ${file}-shm away. Then run: idctl restore BACKUP`,
-  );
+  return wrong(`damaged: ${fault}`, [
+    `Stop idctl and move ${file}, ${file}-wal and ${file}-shm away.`,
+    { say: 'Then run', operation: 'restore', with: { file: 'BACKUP' } },
+  ]);
 }
 
 async function checkModes(file: string) {

@@ -195,10 +195,10 @@ async function checkApps(): Promise<Check | null> {
     );
     const more = count > rows.length ? ` and ${count - rows.length} more` : '';
     // This is not a fault: an app that only gets tokens for itself needs no organization.
-    return right(
-      `no organization: ${named.join(', ')}${more}`,
-      'Introspection shows them every token as inactive. If an app introspects tokens, run: idctl app set ID --org ORG',
-    );
+    return right(`no organization: ${named.join(', ')}${more}`, [
+      'Introspection shows them every token as inactive.',
+      { say: 'If an app introspects tokens, run', operation: 'app.set' },
+    ]);
   });
 }
 
@@ -209,9 +209,10 @@ export async function checkSignUps({ config }: Pick<Context, 'config'>): Promise
   if (count === 0) return null;
   return check('sign-ups', 'no account waits for a mailed code', async () => {
     const waiting = count === 1 ? '1 account waits' : `${count} accounts wait`;
-    return right(
-      `${waiting} for a mailed code, and this instance sends no mail`,
-      'Set mail.smtpUrl, or create the account yourself: idctl user delete EMAIL, then idctl user create EMAIL --name NAME',
-    );
+    return right(`${waiting} for a mailed code, and this instance sends no mail`, [
+      { technical: 'Set mail.smtpUrl.' },
+      { say: 'Or create the account yourself', operation: 'user.delete' },
+      { say: 'then', operation: 'user.create' },
+    ]);
   });
 }

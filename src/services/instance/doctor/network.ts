@@ -4,12 +4,16 @@ import type { Config } from '../../../config/schema.ts';
 import { Refusal } from '../../../errors.ts';
 import { right, skipped, wrong } from '../../../finding.ts';
 import { jsonIn } from '../../../input.ts';
+import type { Next } from '../../../next.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { isLoopback } from '../../../text/address.ts';
 import { portOf } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 
-const start = 'Start the daemon (idctl serve, or systemctl start idctl), or correct baseUrl.';
+const start: Next = [
+  'Start the daemon (with systemd: systemctl start idctl), or correct baseUrl.',
+  { say: 'Without systemd, run', operation: 'serve' },
+];
 const ownPlace =
   'Start the daemon of this database. First give it its own listen and baseUrl, or stop the other daemon.';
 const metadata = z.object({ issuer: z.string() });
@@ -77,7 +81,7 @@ function unreached(error: unknown, config: Config): never {
   throw new Refusal(code, message, { hint, extra, failure, cause: error });
 }
 
-function changeFor(reason: string | undefined, { baseUrl, listen }: Config): string {
+function changeFor(reason: string | undefined, { baseUrl, listen }: Config): Next {
   const { host, hostname } = new URL(baseUrl);
   if (reason === 'name_not_found')
     return `Make ${host} resolve on this machine, or correct baseUrl.`;

@@ -8,8 +8,7 @@ import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { select } from '../../../database/select.ts';
-import { type Finding, right, wrong } from '../../../finding.ts';
-import { commandLine, shellWord } from '../../../text/shell-word.ts';
+import { type Finding, right, type Step, wrong } from '../../../finding.ts';
 import { inWords } from '../../foundation/limits/limit.ts';
 import { baseOf } from '../../provisioning/scim/view.ts';
 import { testLdap } from '../../signin/methods/ldap/test.ts';
@@ -23,7 +22,7 @@ import { type Check, check, shownTime } from './check.ts';
 interface Examination {
   ok: boolean;
   message: string;
-  steps: readonly { name: string; ok: boolean; expected: string; seen: string; hint?: string }[];
+  steps: readonly Pick<Step, 'ok' | 'hint'>[];
 }
 
 /** Checks an organization's connections, SCIM token, mappings, webhooks, and ways to sign in. */
@@ -64,10 +63,14 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
       if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none')
         return finding;
       // Security I7: some providers omit the claim for people without groups.
-      return right(
-        finding.seen,
-        `If the provider omits ${connection.groupsClaim} for people without groups, they keep their former roles. To remove the roles: idctl sso set --org ${shellWord(slug)} --absent-groups none`,
-      );
+      return right(finding.seen, [
+        `If the provider omits ${connection.groupsClaim} for people without groups, they keep their former roles.`,
+        {
+          to: 'remove the roles',
+          operation: 'sso.set',
+          with: { org: slug, absentGroups: 'none' },
+        },
+      ]);
     },
   );
 }
@@ -97,10 +100,12 @@ function withWaiting(finding: Finding, waiting: ReturnType<typeof findWaiting>):
 
 /** The finding while `doctor` pauses, so as not to lock the service account (security L8). */
 function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding {
-  const org = shellWord(slug);
   return wrong(
     `${everywhere ? 'directories have' : 'the directory has'} refused ${refused} bind passwords; doctor tests the password again in ${inWords(seconds)}`,
-    `Store the right password (idctl ldap set --org ${org}), then test it: idctl ldap test --org ${org}`,
+    [
+      { say: 'Store the right password', operation: 'ldap.set-password', with: { org: slug } },
+      { say: 'then test it', operation: 'ldap.test', with: { org: slug } },
+    ],
   );
 }
 
@@ -108,7 +113,7 @@ function ofExamination({ ok, message, steps }: Examination, subject: string): Fi
   const step = steps.find((each) => !each.ok);
   return ok
     ? right(subject)
-    : wrong(message, step?.hint ?? 'To see each step, run idctl sso test or idctl ldap test.');
+    : wrong(message, step?.hint ?? 'Run the test of the connection, to see each step.');
 }
 
 /** Reports mapped groups that SCIM does not push. Their names may be misspelled. */
@@ -130,10 +135,11 @@ async function checkMappings({ id, slug }: Organization): Promise<Check | null> 
     if (unknown.length === 0) return right(`${groups} groups`);
     const named = unknown.map(({ group }) => JSON.stringify(group)).slice(0, 3);
     const more = unknown.length > named.length ? ' and more' : '';
-    return wrong(
-      `SCIM pushes no group ${named.join(', ')}${more}`,
-      `Compare the names with: idctl scim groups --org ${shellWord(slug)}`,
-    );
+    return wrong(`SCIM pushes no group ${named.join(', ')}${more}`, {
+      to: 'compare the names',
+      operation: 'scim.groups',
+      with: { org: slug },
+    });
   });
 }
 
@@ -145,26 +151,29 @@ async function checkScim(ctx: Context, { id, slug }: Organization): Promise<Chec
       where: { organizationId: id },
       order: [['id', 'DESC']],
     });
-    const anew = `idctl scim token rotate --org ${shellWord(slug)}`;
+    const anew = { operation: 'scim.token.rotate', with: { org: slug } } as const;
     if (token.suspendedAt !== null)
-      return wrong(
-        'suspended: the token comes from a backup',
-        `Create a new token, and give it to the client: ${anew}`,
-      );
+      return wrong('suspended: the token comes from a backup', {
+        say: 'Create a new token, and give it to the client',
+        ...anew,
+      });
     if (token.lastUsedAt === null) {
       const tried =
         last?.status === 401 ? `, but one with a wrong token at ${shownTime(last.at)}` : '';
-      const change = `Give the client this address and its token. For a new token: ${anew}`;
-      return wrong(`no call with this token yet at ${baseOf(ctx, id)}${tried}`, change);
+      return wrong(`no call with this token yet at ${baseOf(ctx, id)}${tried}`, [
+        'Give the client this address and its token.',
+        { say: 'For a new token', ...anew },
+      ]);
     }
     const called = `last called at ${shownTime(token.lastUsedAt)}`;
     if (last === null || last.status < 400) return right(called);
     const answered = `${last.method} ${last.path}: ${last.status}${last.reason === null ? '' : `, ${last.reason}`}`;
     if (last.status >= 500)
-      return wrong(
-        `the last call failed: ${answered}`,
-        `See idctl scim log --org ${shellWord(slug)}`,
-      );
+      return wrong(`the last call failed: ${answered}`, {
+        to: 'see the last calls',
+        operation: 'scim.log',
+        with: { org: slug },
+      });
     return right(called, `The last call was refused: ${answered}`);
   });
 }
@@ -176,18 +185,18 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
     const { owners, stuck } = await findOwnersWithoutWay(ctx, organization);
     const named = stuck.slice(0, 3).map(({ called }) => called);
     if (owners === 0) {
-      return wrong(
-        'This organization has no active owner.',
-        `idctl member add EMAIL --org ${shellWord(slug)} --role owner`,
-      );
+      return wrong('This organization has no active owner.', {
+        operation: 'member.add',
+        with: { org: slug, role: 'owner' },
+      });
     }
     const [first] = stuck;
     if (first === undefined)
       return right(owners === 1 ? '1 active owner' : `${owners} active owners`);
-    return wrong(
-      `no way to sign in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`,
-      `${commandLine('idctl user login-link', first.ref)}, or enable another way to sign in: idctl signin show --org ${shellWord(slug)}`,
-    );
+    return wrong(`no way to sign in for ${named.join(', ')}${stuck.length > 3 ? ', …' : ''}`, [
+      { to: 'sign one in once', operation: 'user.login-link', with: { user: first.ref } },
+      { to: 'enable another way to sign in', operation: 'signin.show', with: { org: slug } },
+    ]);
   });
 }
 
@@ -205,10 +214,10 @@ async function checkOwnFactors({ id, slug }: Organization): Promise<Check | null
   if (owners.length === 0) return null;
   return check(`second factor of owners of ${slug}`, 'single sign-on asks for it', async () => {
     const named = owners.slice(0, 3).map(({ called }) => called);
-    return right(
-      `required from ${named.join(', ')}${owners.length > 3 ? ', …' : ''}`,
-      'If an owner has lost it, the operator runs: idctl user totp-reset EMAIL --passkeys',
-    );
+    return right(`required from ${named.join(', ')}${owners.length > 3 ? ', …' : ''}`, {
+      say: 'If an owner has lost it, the operator runs',
+      operation: 'user.remove-factors',
+    });
   });
 }
 
@@ -221,10 +230,11 @@ async function checkWebhooks({ id, slug }: Organization): Promise<Check | null> 
     if (failing?.failingSince) {
       const since = `every attempt since ${shownTime(failing.failingSince)} has failed`;
       const state = failing.enabled ? '' : '. The webhook is disabled';
-      return wrong(
-        `${failing.url}: ${since}${state}`,
-        `See why: idctl webhook deliveries ${shellWord(failing.id)}`,
-      );
+      return wrong(`${failing.url}: ${since}${state}`, {
+        say: 'See why',
+        operation: 'webhook.deliveries',
+        with: { id: failing.id, org: slug },
+      });
     }
     return right(`${webhooks.length - off} in use${off === 0 ? '' : `, ${off} disabled`}`);
   });
@@ -241,7 +251,11 @@ async function checkSignIn(ctx: Context, organization: Organization): Promise<Ch
       creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';
     return wrong(
       `its settings apply to no account: the organization has no verified domain, and ${alone}`,
-      `Verify the e-mail domain of its members: idctl domain add DOMAIN --org ${shellWord(slug)}`,
+      {
+        say: 'Verify the e-mail domain of its members',
+        operation: 'domain.add',
+        with: { org: slug },
+      },
     );
   });
 }

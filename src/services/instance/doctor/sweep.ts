@@ -1,5 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { right, wrong } from '../../../finding.ts';
+import type { Next } from '../../../next.ts';
 import { confirmClock, lookAtClock } from '../../foundation/clock/clock.ts';
 import { findDaemonAhead } from '../daemons.ts';
 import { type Check, check, shownTime } from './check.ts';
@@ -29,14 +30,17 @@ export function checkSweep(ctx: Context, { confirm = false } = {}): Promise<Chec
 }
 
 /** A message if this clock has jumped since the last sweep; otherwise null. */
-export async function tellJump(ctx: Context): Promise<{ message: string; hint: string } | null> {
+export async function tellJump(ctx: Context): Promise<{ message: string; hint: Next } | null> {
   const { now } = ctx;
   const { sweptAt, resumesAt } = await lookAtClock(ctx);
   if (resumesAt === null) return null;
   const direction = now < sweptAt ? 'behind' : 'ahead of';
   return {
     message: `this clock (${shownTime(now)}) is ${apart(sweptAt, now)} ${direction} the last sweep (${shownTime(sweptAt)}), so nothing expired is deleted`,
-    hint: `If this clock is wrong, set it with NTP. If it is right, run idctl doctor --confirm-clock, or the daemon deletes again after ${shownTime(resumesAt)}.`,
+    hint: [
+      `If this clock is wrong, set it with NTP. If it is right, the daemon deletes again after ${shownTime(resumesAt)}.`,
+      { say: 'Or confirm the clock', operation: 'doctor.confirm-clock' },
+    ],
   };
 }
 

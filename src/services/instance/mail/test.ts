@@ -15,7 +15,7 @@ export const testMail = operation({
       subject: `Test mail of ${from.service}`,
       opening: `This is a test mail. ${from.service} can send mail to this address.`,
       closing: [
-        'The operator of the server sent it with: idctl mail test. There is nothing to do.',
+        'The operator of the server sent it to test the mail server. There is nothing to do.',
       ],
     });
     try {

@@ -88,7 +88,9 @@ export function onSource<T>(
 
 function movedElsewhere({ to }: MovedMark): Refusal {
   return new Refusal('database_moved', `This database was moved to ${to}.`, {
-    hint: `If that move was interrupted, move to ${to} again. Otherwise set database.url to ${to}.`,
+    hint: {
+      technical: `If that move was interrupted, move to ${to} again. Otherwise set database.url to ${to}.`,
+    },
     extra: { movedTo: to },
   });
 }

@@ -50,7 +50,7 @@ export async function findCopy(to: Address, move: string): Promise<'none' | 'hal
       'conflict',
       `${shown} holds the unfinished copy of another move, from ${half.from}.`,
       {
-        hint: `Set database.url to ${half.from} and run the same idctl database move again.`,
+        hint: { technical: `Set database.url to ${half.from} and run the same move again.` },
       },
     );
   }

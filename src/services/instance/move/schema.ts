@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nextText } from '../../../next.ts';
 
 export const movedTable = z.object({ name: z.string(), rows: z.int(), checksum: z.string() });
 
@@ -13,7 +14,5 @@ export const movedView = z.object({
 /** The tables that a move would copy, and the reasons to refuse it now. */
 export const foreseenView = movedView.extend({
   tables: z.array(movedTable.omit({ checksum: true })),
-  refusals: z.array(
-    z.object({ code: z.string(), message: z.string(), hint: z.string().nullable() }),
-  ),
+  refusals: z.array(z.object({ code: z.string(), message: z.string(), hint: nextText.nullable() })),
 });

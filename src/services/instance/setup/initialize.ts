@@ -53,7 +53,7 @@ export async function initialize(ctx: Context, input: Input) {
     const proved = known !== null && isProved(known);
     if (proved && input.password !== undefined)
       throw new Refusal('conflict', `The user ${email} already exists and keeps their password.`, {
-        hint: 'Run idctl init again without a password for the owner.',
+        hint: 'Set up again without a password for the owner.',
       });
     const name = nameOf(email);
     if (known === null) await createUser(ctx, { email, name, password });
@@ -97,7 +97,11 @@ async function standing(first: Organization, input: Input) {
     };
   }
   throw new Refusal('conflict', `This instance already has an organization: ${first.name}.`, {
-    hint: 'To add others, run: idctl org create, idctl user create, idctl member add',
+    hint: [
+      { to: 'add an organization', operation: 'org.create' },
+      { to: 'add a user', operation: 'user.create' },
+      { to: 'add a member', operation: 'member.add' },
+    ],
   });
 }
 

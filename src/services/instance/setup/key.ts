@@ -21,10 +21,9 @@ export async function ensureKeyFile(path: string): Promise<KeyFile> {
   return { made: true, takeBack: () => unlink(path) };
 }
 
-/** Refuses an invalid master key (security X3). Returns a warning if the key is missing. */
-export async function checkKeyFile(path: string): Promise<string | null> {
-  if (!existsSync(path))
-    return `the master key ${path} does not exist; idctl init creates one for a new instance`;
+/** Refuses an invalid master key (security X3). False if the key is missing. */
+export async function checkKeyFile(path: string): Promise<boolean> {
+  if (!existsSync(path)) return false;
   await readKeyFile(path);
-  return null;
+  return true;
 }

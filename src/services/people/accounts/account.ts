@@ -87,7 +87,7 @@ export async function requireAccount(user: string): Promise<Account> {
   const account = isUuid(user) ? await Account.findByPk(user) : await findByEmail(user);
   if (account === null)
     throw new Refusal('not_found', `There is no user ${user}.`, {
-      hint: 'To list them, run: idctl user list',
+      hint: { to: 'list them', operation: 'user.list' },
     });
   return account;
 }

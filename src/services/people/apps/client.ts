@@ -81,7 +81,7 @@ export function clientRefused(reason: Reason | null): Refusal {
     'invalid_client',
     'The client id or secret is not valid, or the app was revoked.',
     {
-      hint: 'Ask the owner of the app to run idctl app regenerate, or to register a new app.',
+      hint: 'Ask the owner of the app to regenerate its secret, or to register a new app.',
       reason: reason ?? undefined,
     },
   );

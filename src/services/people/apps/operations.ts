@@ -157,7 +157,18 @@ async function requireAdministered(
   if ((await Membership.count({ where })) > 0) return organization;
   // Only the operator gets here: `requireAuthority` has proved any other caller to be an admin.
   throw new Refusal('conflict', `The owner of the app is not an admin of ${organization.slug}.`, {
-    hint: `Make the owner an admin first: idctl member role EMAIL --org ${organization.slug} --role admin (or idctl member add, if they are not a member)`,
+    hint: [
+      {
+        say: 'Make the owner an admin first',
+        operation: 'member.role',
+        with: { org: organization.slug, role: 'admin' },
+      },
+      {
+        say: 'if they are not a member',
+        operation: 'member.add',
+        with: { org: organization.slug, role: 'admin' },
+      },
+    ],
   });
 }
 

@@ -45,7 +45,10 @@ const wrongEntries = {
   password: {
     message: 'Wrong e-mail or password.',
     // Pages show a link in place of this hint.
-    hint: 'If you have just signed up, verify your address first: POST /api/v1/auth/verify-email.',
+    hint: {
+      technical:
+        'If you have just signed up, verify your address first: POST /api/v1/auth/verify-email.',
+    },
   },
   ldap: {
     message: 'Wrong user name or password.',

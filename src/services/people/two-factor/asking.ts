@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Refusal } from '../../../errors.ts';
+import type { Next } from '../../../next.ts';
 import { type AssertionOptions, askForPasskey } from '../passkeys/assertion.ts';
 
 // How a sign-in asks for the second factor.
@@ -69,19 +70,24 @@ export function secondFactorRequired(
   });
 }
 
-const askingWords: Record<string, { message: string; hint: string }> & {
-  totp: { message: string; hint: string };
+const askingWords: Record<string, { message: string; hint: Next }> & {
+  totp: { message: string; hint: Next };
 } = {
   totp: {
     message: 'A code from your authenticator is needed.',
-    hint: 'Send the current six digits as `totpCode`.',
+    hint: { technical: 'Send the current six digits as `totpCode`.' },
   },
   passkey: {
     message: 'Your passkey is needed.',
-    hint: 'Answer `passkeyOptions` with a passkey, and send the answer as `passkey`.',
+    hint: {
+      technical: 'Answer `passkeyOptions` with a passkey, and send the answer as `passkey`.',
+    },
   },
   'totp passkey': {
     message: 'A code from your authenticator, or your passkey, is needed.',
-    hint: 'Send the current six digits as `totpCode`, or the answer of a passkey as `passkey`.',
+    hint: {
+      technical:
+        'Send the current six digits as `totpCode`, or the answer of a passkey as `passkey`.',
+    },
   },
 };

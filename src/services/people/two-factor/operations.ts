@@ -76,7 +76,7 @@ export const confirmTotp = ownOperation({
       throw new Refusal(
         'conflict',
         'There is no enrolment to confirm, or it began more than 15 minutes ago.',
-        { hint: 'Start again: idctl totp enroll, or POST /api/v1/me/totp.' },
+        { hint: { say: 'Start again', operation: 'totp.enroll' } },
       );
     }
     const step = await requireRightCode(ctx, { id: account.id, totpSecret }, input.code);

@@ -37,7 +37,7 @@ export async function recentSignInRequired(
     hint:
       methods.length === 0
         ? 'Sign out, and sign in again.'
-        : 'Call POST /api/v1/auth/confirm in this session, or sign in again.',
+        : { technical: 'Call POST /api/v1/auth/confirm in this session, or sign in again.' },
     extra: { methods, ...(asked === null ? {} : { passkeyOptions: asked.options }) },
     ...(asked === null ? {} : { browser: asked.browser }),
   });

@@ -9,7 +9,6 @@ import { Organization } from '../../../database/models/organization.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
-import { commandLine } from '../../../text/shell-word.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, instant, locale, name, userRef } from '../../foundation/fields.ts';
 import { forgetCounts, mailboxOf } from '../../foundation/limits/limit.ts';
@@ -87,7 +86,7 @@ export const createUser = operation({
       };
       const made = await refusingDuplicate(Account.create(row), {
         message: `There is a user ${input.email} already.`,
-        hint: `To see this user, run: ${commandLine('idctl user show', input.email)}`,
+        hint: { to: 'see this user', operation: 'user.show', with: { user: input.email } },
       });
       await recordEvent(ctx, {
         kind: 'user.created',

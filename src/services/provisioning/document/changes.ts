@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Role, roles } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
+import { type Next, nextParts, nextText } from '../../../next.ts';
 import {
   type Document,
   type Section,
@@ -38,7 +39,14 @@ export const planView = z.object({
   kept: z.array(entry).describe('Entries that only `prune` removes: the document omits them.'),
   losing: z.array(losing).describe('People who would lose a role or a way to sign in.'),
   blocked: z
-    .array(entry.extend({ code: z.string(), message: z.string(), hint: z.string() }))
+    .array(
+      entry.extend({
+        code: z.string(),
+        message: z.string(),
+        hint: nextText,
+        next: nextParts.optional(),
+      }),
+    )
     .describe('Entries that wait for an outside step, such as the proof of a domain.'),
   notCompared: z
     .array(z.string())
@@ -58,7 +66,7 @@ export interface Blocked {
   key: string;
   code: 'domain_unverified' | 'domain_taken' | 'invite_instead' | 'not_found' | 'conflict';
   message: string;
-  hint: string;
+  hint: Next;
 }
 
 /** A role in a project to give or to remove. */

@@ -7,7 +7,6 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { jsonOf, select, selectAmong } from '../../../database/select.ts';
 import { refuseFaults } from '../../../errors.ts';
 import { slowly } from '../../../host/queue.ts';
-import { commandLine, shellWord } from '../../../text/shell-word.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
 import { faultOfOrigin } from '../../tenancy/clients/origins.ts';
@@ -57,7 +56,10 @@ async function refuseShared(state: State, { domains = [] }: Document): Promise<v
   if (faults.length === 0) return;
   throw refuseFaults(faults, {
     code: 'domain_shared',
-    hint: 'Use a domain of your own; the operator can add this one anyway: idctl domain add --override',
+    hint: [
+      'Use a domain of your own.',
+      { say: 'The operator can add this one anyway', operation: 'domain.override' },
+    ],
   });
 }
 
@@ -150,11 +152,14 @@ async function findBarredOwners(
 }
 
 function inviteInstead({ slug }: Organization, email: string): Person {
-  const invite = commandLine('idctl invitation create', email, `--org ${shellWord(slug)}`);
   return {
     code: 'invite_instead',
     message: `${email} is not on a verified domain of ${slug}.`,
-    hint: `Invite the person instead: ${invite}`,
+    hint: {
+      say: 'Invite the person instead',
+      operation: 'invitation.create',
+      with: { email, org: slug },
+    },
   };
 }
 
@@ -162,7 +167,11 @@ function noAccount(email: string): Person {
   return {
     code: 'not_found',
     message: `There is no user ${email}.`,
-    hint: `The operator can create the account: ${commandLine('idctl user create', email, '--name NAME')}`,
+    hint: {
+      say: 'The operator can create the account',
+      operation: 'user.create',
+      with: { email },
+    },
   };
 }
 
@@ -172,11 +181,14 @@ async function addable(ctx: Context, organization: Organization, account: Found)
   if (ctx.actor.kind !== 'operator' || isProvedForGood(account)) return { accountId };
   if (!(await isToReclaim(ctx, account, organization.id))) return { accountId };
   if ((await listCredentials(ctx, accountId)).length === 0) return { accountId };
-  const add = commandLine('idctl member add', email ?? accountId, `--org ${organization.slug}`);
+  const given = { email: email ?? accountId, org: organization.slug };
   return {
     code: 'conflict',
     message: `The account ${email} has credentials, but its address has no valid verification.`,
-    hint: `Run ${add} with --yes to remove the credentials, or with --keep-credentials to keep them.`,
+    hint: [
+      { to: 'add the person without the credentials', operation: 'member.add', with: given },
+      { to: 'keep the credentials', operation: 'member.add-trusted', with: given },
+    ],
   };
 }
 

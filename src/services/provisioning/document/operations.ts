@@ -54,6 +54,7 @@ export const planOrganization = operation({
   turn: 'computing',
   input: planInput,
   output: planView,
+  hints: true,
   run: async (ctx, input, { organization }) => {
     await admitDocument(ctx, organization, input);
     return viewPlan(await computePlan(ctx, organization, input));
@@ -70,6 +71,7 @@ export const applyOrganization = operation({
   prove: (ctx, input) => requireDocumentRights(ctx, 'document.apply', input),
   input: planInput.extend({ document: sentDocument, digest: z.string().max(100) }),
   output: planView.extend({ applied: z.literal(true) }),
+  hints: true,
   run: async (ctx, input, { organization }) => {
     const planned = await inTurn(ctx, 'computing', organization, async () => {
       await admitDocument(ctx, organization, input);

@@ -72,7 +72,7 @@ function requireOwner({ steps }: PlanDraft, members: Member[], slug: string): vo
   for (const { accountId } of steps.removeMembers) owners.delete(accountId);
   if (owners.size > 0) return;
   throw new Refusal('last_owner', `${slug} would be left without an owner.`, {
-    hint: 'Keep an owner in `members`, or make another member an owner first.',
+    hint: { technical: 'Keep an owner in `members`, or make another member an owner first.' },
   });
 }
 
@@ -156,7 +156,7 @@ function stranger({ state: { organization } }: PlanInput, email: string) {
   return {
     code: 'not_found' as const,
     message: `${email} is not a member of ${organization.slug}.`,
-    hint: 'Add the person to `members`, or invite them, and apply again.',
+    hint: { technical: 'Add the person to `members`, or invite them, and apply again.' },
   };
 }
 

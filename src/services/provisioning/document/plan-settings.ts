@@ -1,4 +1,3 @@
-import { commandLine, shellWord } from '../../../text/shell-word.ts';
 import { requireSameServer } from '../../tenancy/ldap/connection.ts';
 import { settingNames } from '../../tenancy/signin-settings/governing.ts';
 import { requireSameClient } from '../../tenancy/sso/connection.ts';
@@ -163,15 +162,22 @@ function unverified(
   section: 'sso' | 'ldap',
   domain: string | null,
 ): Blocked {
-  const org = shellWord(organization.slug);
   const whole = domain === null ? 'any domain' : domain;
-  const verify = commandLine('idctl domain verify', domain ?? 'DOMAIN', `--org ${org}`);
+  const { slug: org } = organization;
   return {
     section,
     key: section,
     code: 'domain_unverified',
     message: `${organization.slug} has not verified ${whole} yet. The connection is disabled until it does.`,
-    hint: `Publish the TXT record that idctl domain list --org ${org} shows. Then run idctl apply again, which also verifies the domain. To verify it alone, run: ${verify}`,
+    hint: [
+      'Publish the TXT record of the domain. Then apply again, which also verifies the domain.',
+      { to: 'see the record', operation: 'domain.list', with: { org } },
+      {
+        to: 'verify the domain alone',
+        operation: 'domain.verify',
+        with: { domain: domain ?? undefined, org },
+      },
+    ],
   };
 }
 

@@ -118,7 +118,7 @@ export const removeMapping = operation({
     if (org !== undefined) return requireAuthority(ctx, 'mappings.change', org);
     const { organizationId } = (await GroupMapping.findByPk(which)) ?? {};
     const missing = new Refusal('not_found', `There is no mapping ${which}.`, {
-      hint: 'To list them, run: idctl mappings list --org ORG',
+      hint: { to: 'list them', operation: 'mappings.list' },
     });
     return requireAuthorityOver(ctx, 'mappings.change', organizationId, missing);
   },

@@ -139,7 +139,7 @@ async function requireAttempt(
     connection && (await SsoAttempt.findOne({ where: { connectionId: connection.id, ...either } }));
   if (connection === null || attempt === null) {
     throw new Refusal('not_found', `There is no sign-in attempt ${named}.`, {
-      hint: 'To list the last attempts, run: idctl sso attempts --org ORG',
+      hint: { to: 'list the last attempts', operation: 'sso.attempts' },
     });
   }
   const none = !attempt.groupsMalformed && connection.absentGroups === 'none' ? [] : null;

@@ -8,7 +8,6 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 import { insertRows, select } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { inSlices } from '../../../host/queue.ts';
-import { shellWord } from '../../../text/shell-word.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvents } from '../../foundation/events/record.ts';
 import { requireCapRoom } from '../../foundation/limits/caps.ts';
@@ -65,7 +64,7 @@ export async function createMappings<const Given extends readonly GroupRole[]>(
   });
   await refusingDuplicate(insertRows('group_mappings', rows), {
     message: `${named[0]} already${named.length > 1 ? ', or another mapping of the list is' : ''}.`,
-    hint: `List the mappings with: idctl mappings list --org ${shellWord(organization.slug)}`,
+    hint: { to: 'list the mappings', operation: 'mappings.list', with: { org: organization.slug } },
   });
   await recordEvents(
     ctx,

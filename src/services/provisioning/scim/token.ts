@@ -7,7 +7,6 @@ import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { remembered } from '../../../host/memory.ts';
-import { shellWord } from '../../../text/shell-word.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -88,7 +87,11 @@ export const revokeScimToken = operation({
       const token = await ScimToken.findByPk(organization.id);
       if (token === null || (await ScimToken.destroy({ where: { hash: token.hash } })) === 0) {
         throw new Refusal('not_found', `${organization.slug} has no SCIM token.`, {
-          hint: `Create one with: idctl scim token rotate --org ${shellWord(organization.slug)}`,
+          hint: {
+            to: 'create one',
+            operation: 'scim.token.rotate',
+            with: { org: organization.slug },
+          },
         });
       }
       await recordEvent(ctx, {

@@ -5,6 +5,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { Project } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { select } from '../../../database/select.ts';
+import { nextParts, nextText } from '../../../next.ts';
 import { requireProject } from '../../foundation/authority/require.ts';
 import { email, instant, projectRole, ref, role } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -43,7 +44,14 @@ export const explainView = z.object({
     .describe('The groups that SCIM keeps for a person that it shows as deactivated; else null.'),
   projects: z.array(z.object({ slug: z.string(), role: projectRole, origin: originView })),
   blocks: z
-    .array(z.object({ code: z.string(), message: z.string(), until: instant.optional() }))
+    .array(
+      z.object({
+        code: z.string(),
+        message: nextText,
+        next: nextParts.optional(),
+        until: instant.optional(),
+      }),
+    )
     .describe('The obstacles of the ways that are on, and what to do about each.'),
   next: previewView
     .omit({ groups: true })
@@ -79,6 +87,7 @@ export const explain = operation({
   authority: 'members.explain',
   input: z.strictObject({ org: ref, user: email, project: ref.optional() }),
   output: explainView,
+  hints: true,
   run: async (ctx, input, { organization, role }) => {
     const project =
       input.project === undefined ? null : await requireProject(organization, input.project);

@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import { commandLine } from '../../../text/shell-word.ts';
+import type { Next, Todo } from '../../../next.ts';
 import { isApproved } from '../../tenancy/connections/approval.ts';
 import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
 import { findObstacle } from '../../tenancy/signin-settings/methods.ts';
@@ -9,29 +9,41 @@ import type { SignInWay } from './ways.ts';
 // The sentences of `explain`. A rule says in one terminal line why a way is open or closed. A block
 // says what to do.
 
-type Saying = (scene: Scene, way: SignInWay) => string;
+type Saying<Said> = (scene: Scene, way: SignInWay) => Said;
 
 /** The reasons that close a way: the rule, and what to do about it. */
-const sayings: Record<string, { rule: Saying; message: Saying }> = {
+const sayings: Record<string, { rule: Saying<string>; message: Saying<Next> }> = {
   unknown_account: {
     rule: () => 'There is no account with this address.',
-    message: ({ email, organization: { slug } }) =>
-      `There is no account with this address. To invite the person, run: ${commandLine('idctl invitation create', email, `--org ${slug}`)}`,
+    message: ({ email, organization: { slug: org } }) => [
+      'There is no account with this address.',
+      { to: 'invite the person', operation: 'invitation.create', with: { email, org } },
+    ],
   },
   no_password: {
     rule: () => 'The account has no password.',
-    message: ({ email, sendsMail }) =>
-      `The account has no password. ${sendsMail ? 'The person sets one by mail, or the' : 'The'} operator runs: ${commandLine('idctl user password', email)}`,
+    message: ({ email, sendsMail }) => [
+      `The account has no password.${sendsMail ? ' The person can set one by mail.' : ''}`,
+      byOperator({ to: 'set one', operation: 'user.password', with: { user: email } }),
+    ],
   },
   no_passkey: {
     rule: () => 'The account has no passkey that signs in.',
-    message: ({ email }) =>
-      `The account has no passkey that signs in. To sign the person in once, so that they can add one, the operator runs: ${commandLine('idctl user login-link', email)}`,
+    message: ({ email }) => [
+      'The account has no passkey that signs in.',
+      byOperator({
+        to: 'sign the person in once, so that they can add one',
+        operation: 'user.login-link',
+        with: { user: email },
+      }),
+    ],
   },
   account_disabled: {
     rule: () => 'The account is disabled.',
-    message: ({ email }) =>
-      `The account is disabled. To enable it, the operator runs: ${commandLine('idctl user enable', email)}`,
+    message: ({ email }) => [
+      'The account is disabled.',
+      byOperator({ to: 'enable it', operation: 'user.enable', with: { user: email } }),
+    ],
   },
   email_unverified: {
     rule: () => 'The address of the account is not verified.',
@@ -43,30 +55,43 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
       keptGroups === null
         ? `${slug} has removed this person.`
         : `SCIM shows this person as deactivated in ${slug}.`,
-    message: ({ email, organization: { slug }, keptGroups }) =>
+    message: ({ email, organization: { slug: org }, keptGroups }) =>
       keptGroups !== null
-        ? `SCIM shows this person as deactivated in ${slug}. Activate them at the provider.`
-        : `${slug} has removed this person. To add them again, run: ${commandLine('idctl member add', email, `--org ${slug}`)}`,
+        ? `SCIM shows this person as deactivated in ${org}. Activate them at the provider.`
+        : [
+            `${org} has removed this person.`,
+            { to: 'add them again', operation: 'member.add', with: { email, org } },
+          ],
   },
   identity_conflict: {
     rule: () => 'The account is linked to another identity.',
-    message: ({ email }, { method }) => {
-      const relink =
-        method === 'sso' || method === 'ldap'
-          ? ` If the provider or directory is a new one, relink it (idctl ${method} relink).`
-          : '';
-      return `The account is linked to another identity.${relink} To unlink only this person, the operator runs: ${commandLine('idctl identity unlink --user', email)}`;
-    },
+    message: ({ email, organization: { slug: org } }, { method }) => [
+      'The account is linked to another identity.',
+      ...(method === 'sso' || method === 'ldap' ? [relink(method, org)] : []),
+      byOperator({
+        to: 'unlink only this person',
+        operation: 'identity.unlink',
+        with: { user: email },
+      }),
+    ],
   },
   owner_not_approved: {
     rule: () => 'No owner has approved where the connection points.',
-    message: ({ organization: { slug } }, { method }) =>
-      `No owner has approved where the connection points. An owner does it on the account page, or the operator runs: ${commandLine(`idctl ${method} approve --org`, slug)}`,
+    message: ({ organization: { slug: org } }, { method }) => [
+      'No owner has approved where the connection points. An owner does it on the account page.',
+      byOperator({
+        say: 'Or the operator approves it',
+        operation: method === 'ldap' ? 'ldap.approve' : 'sso.approve',
+        with: { org },
+      }),
+    ],
   },
   email_domain_not_verified: {
     rule: ({ domain }) => `The organization has not verified ${domain}.`,
-    message: ({ domain, organization: { slug } }) =>
-      `The organization has not verified ${domain}. To verify it, run: idctl domain add ${domain} --org ${slug}`,
+    message: ({ domain, organization: { slug: org } }) => [
+      `The organization has not verified ${domain}.`,
+      { to: 'verify it', operation: 'domain.add', with: { domain, org } },
+    ],
   },
   method_off: {
     rule: (scene) => `restrictOauthToVerifiedDomains of ${settler(scene)} is on.`,
@@ -85,30 +110,42 @@ const sayings: Record<string, { rule: Saying; message: Saying }> = {
   },
   too_many_tries: {
     rule: (_, { until }) => `Locked until ${clock(until)}: too many attempts.`,
-    message: ({ email }) => `Too many attempts were refused. ${unlock(email)}`,
+    message: ({ email }) => ['Too many attempts failed.', unlock(email)],
   },
   locked_in_part: {
     rule: () => '',
-    message: ({ email }) =>
-      `Too many attempts were refused, but not on every network where the person signs in. ${unlock(email)}`,
+    message: ({ email }) => [
+      'Too many attempts were refused, but not on every network where the person signs in.',
+      unlock(email),
+    ],
   },
   too_many_codes: {
     rule: (_, { until }) => `Locked until ${clock(until)}: too many wrong codes.`,
-    message: ({ email }) => `Too many codes of the second factor were wrong. ${unlock(email)}`,
+    message: ({ email }) => ['Too many codes of the second factor were wrong.', unlock(email)],
   },
   directory_at_rest: {
     rule: (_, { until }) => `Paused until ${clock(until)}: bind password refused too often.`,
-    message: ({ organization: { slug } }) =>
-      `The directory refused the bind password of its connection too often. To check it, run: idctl ldap test --org ${slug}`,
+    message: ({ organization: { slug: org } }) => [
+      'The directory refused the bind password of its connection too often.',
+      { to: 'check it', operation: 'ldap.test', with: { org } },
+    ],
   },
   too_many_mails: {
     rule: (_, { until }) => `No mail until ${clock(until)}: too many were sent.`,
-    message: ({ email }) => `Too many codes were mailed to this address. ${unlock(email)}`,
+    message: ({ email }) => ['Too many codes were mailed to this address.', unlock(email)],
   },
 };
 
-const unlock = (email: string) =>
-  `Wait, or the operator runs: ${commandLine('idctl user unlock', email)}`;
+const byOperator = (todo: Todo): Todo => ({ ...todo, by: 'operator' });
+const unlock = (user: string) =>
+  byOperator({ say: 'Wait, or the operator unlocks it', operation: 'user.unlock', with: { user } });
+const relink = (method: 'sso' | 'ldap', org: string): Todo => {
+  return {
+    say: method === 'sso' ? 'If the provider is new' : 'If the directory is new',
+    operation: `${method}.relink`,
+    with: { org },
+  };
+};
 const clock = (at: Date | undefined) => `${at?.toISOString().slice(0, 16) ?? ''}Z`;
 
 /** The organization, or the instance, whose sign-in settings apply to the address. */
@@ -150,7 +187,7 @@ function whyOff(ctx: Context, scene: Scene, { method }: SignInWay): string {
   return findObstacle(ctx, method) ?? 'It is not set up.';
 }
 
-function saying(reason: string): { rule: Saying; message: Saying } {
+function saying(reason: string): { rule: Saying<string>; message: Saying<Next> } {
   const other = () => `The sign-in is refused (${reason}).`;
   return sayings[reason] ?? { rule: other, message: other };
 }
@@ -158,7 +195,7 @@ function saying(reason: string): { rule: Saying; message: Saying } {
 /** An obstacle, and what to do about it. */
 interface Block {
   code: string;
-  message: string;
+  message: Next;
   until?: string;
 }
 
@@ -187,7 +224,10 @@ export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
     blocks.set('locked_in_part', { code: 'locked_in_part', message, until });
   }
   if (ways.every(({ on }) => !on)) {
-    const message = `No way to sign in is on for this address. To see the settings, run: ${commandLine('idctl signin show --org', scene.organization.slug)}`;
+    const message: Next = [
+      'No way to sign in is on for this address.',
+      { to: 'see the settings', operation: 'signin.show', with: { org: scene.organization.slug } },
+    ];
     blocks.set('no_method', { code: 'no_method', message });
   }
   return [...blocks.values()];

@@ -6,7 +6,6 @@ import { Account } from '../../../database/models/account.ts';
 import { LoginLink } from '../../../database/models/login-link.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { commandLine } from '../../../text/shell-word.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
@@ -104,6 +103,6 @@ function spent(): Refusal {
 
 function disabled({ id, email, name }: Account): Refusal {
   return new Refusal('conflict', `The account of ${email ?? name} is disabled.`, {
-    hint: `Enable it first: ${commandLine('idctl user enable', email ?? id)}`,
+    hint: { say: 'Enable it first', operation: 'user.enable', with: { user: email ?? id } },
   });
 }

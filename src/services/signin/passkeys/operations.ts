@@ -173,7 +173,7 @@ async function requirePasskey(accountId: string, id: string): Promise<Passkey> {
   const passkey = await Passkey.findOne({ where: { id, accountId } });
   if (passkey !== null) return passkey;
   throw new Refusal('not_found', `There is no passkey ${id}.`, {
-    hint: 'To list them, run: idctl passkey list --user EMAIL (or GET /api/v1/me/passkeys)',
+    hint: { to: 'list them', operation: 'passkey.list' },
   });
 }
 

@@ -15,7 +15,7 @@ import {
   takingSteps,
   wrong,
 } from '../../../finding.ts';
-import { shellWord } from '../../../text/shell-word.ts';
+import type { Next } from '../../../next.ts';
 import type { Standing } from '../../foundation/authority/require.ts';
 import { email, testSteps } from '../../foundation/fields.ts';
 import { isRsa, listSigningKeys } from '../../foundation/keys/signing-key.ts';
@@ -53,6 +53,7 @@ export const testClient = operation({
         'The claims of the person’s ID token with every scope. A session adds sid, acr, amr and auth_time.',
       ),
   }),
+  hints: true,
   run: async (ctx, input, standing) => {
     const client = await requireClientOf(standing.organization, input.client);
     await requireTurn(ctx, standing.organization);
@@ -105,7 +106,10 @@ async function examineInstance(ctx: Context, client: Client, take: Take): Promis
     // Other daemons publish a new key after some seconds.
     if (alg === 'RS256' && rsa !== undefined && after(rsa.createdAt, 10) > ctx.now)
       return skipped('the key was made a few seconds ago');
-    return wrong(`no key for ${alg}`, 'Restart the daemon, then run: idctl key list');
+    return wrong(`no key for ${alg}`, [
+      'Restart the daemon.',
+      { say: 'Then run', operation: 'key.list' },
+    ]);
   });
 }
 
@@ -165,8 +169,11 @@ function examineSecret({ slug }: Organization, client: Client): Finding {
   if (client.redirectUris.length === 0) return right('none: only forward auth uses the client');
   if (client.secretHash === null) return right('none: the client is public');
   if (client.suspendedAt === null) return right('stored');
-  const command = `idctl client rotate ${shellWord(clientIdOf(client))} --org ${shellWord(slug)}`;
-  return wrong('refused, because a backup was restored', `Make a new one: ${command}`);
+  return wrong('refused, because a backup was restored', {
+    say: 'Make a new one',
+    operation: 'client.rotate',
+    with: { client: clientIdOf(client), org: slug },
+  });
 }
 
 /** Checks whether the client admits the person, and shows the claims of the ID token. */
@@ -199,11 +206,14 @@ const refusals: Record<Barred, string> = {
   project_role_missing: 'access_denied, as the person lacks the role in the project',
 };
 
-/** The command after which the client admits the person. */
-function mend({ slug }: Organization, client: Client, user: string, barred: Barred): string {
-  const [who, org] = [shellWord(user), shellWord(slug)];
-  if (barred === 'account_disabled') return `The operator can run: idctl user enable ${who}`;
-  if (barred === 'not_a_member') return `Run: idctl member add ${who} --org ${org} --role member`;
-  const project = `--project ${shellWord(client.project?.slug ?? '')} --role ${client.role}`;
-  return `Run: idctl project-member add ${who} --org ${org} ${project}`;
+/** The operation after which the client admits the person. */
+function mend({ slug: org }: Organization, client: Client, user: string, barred: Barred): Next {
+  if (barred === 'account_disabled')
+    return { say: 'The operator can enable it', operation: 'user.enable', with: { user } };
+  const to = 'let the person in';
+  if (barred === 'not_a_member')
+    return { to, operation: 'member.add', with: { email: user, org, role: 'member' } };
+  const project = client.project?.slug;
+  const role = client.role ?? undefined;
+  return { to, operation: 'project-member.add', with: { user, org, project, role } };
 }

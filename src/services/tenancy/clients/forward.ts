@@ -56,7 +56,11 @@ async function requireProtected(origin: string): Promise<ProtectingClient> {
   const client = await findProtecting(origin);
   if (client !== null) return client;
   throw new Refusal('forbidden', `No application is registered at ${origin}.`, {
-    hint: 'An admin registers it: idctl client set CLIENT --forward-auth-origin ORIGIN. The option replaces all origins of the client, so repeat the others.',
+    hint: [
+      'An admin can register it.',
+      { technical: 'The new list replaces all origins of the client, so repeat the others.' },
+      { to: 'register it', operation: 'client.allow-origin' },
+    ],
   });
 }
 

@@ -104,7 +104,18 @@ export const rotateClient = operation({
         );
       if (client.secretHash === null)
         throw new Refusal('conflict', `${client.name} is public: it has no secret.`, {
-          hint: 'To give it one, run: idctl client set CLIENT --no-public. Then rotate the secret again.',
+          hint: [
+            {
+              to: 'give it one',
+              operation: 'client.make-confidential',
+              with: { client: input.client, org: organization.slug },
+            },
+            {
+              say: 'then',
+              operation: 'client.rotate',
+              with: { client: input.client, org: organization.slug },
+            },
+          ],
         });
       const { value, hash } = newSecret('cos_secret_');
       await client.update({ secretHash: hash, suspendedAt: null });

@@ -125,7 +125,7 @@ function whereIs({ id: organizationId }: Organization, which: string) {
 
 function refuseMissing({ slug }: Organization, which: string): never {
   throw new Refusal('not_found', `${slug} has no client ${JSON.stringify(which)}.`, {
-    hint: 'To list them, run: idctl client list (or GET /api/v1/orgs/…/clients)',
+    hint: { to: 'list them', operation: 'client.list', with: { org: slug } },
   });
 }
 

@@ -1,5 +1,5 @@
 import { type Finding, right } from '../../../finding.ts';
-import { commandLine } from '../../../text/shell-word.ts';
+import type { Next } from '../../../next.ts';
 import { isApproved } from './approval.ts';
 
 /** The finding about a connection that no owner has approved; null if one has (security I8). */
@@ -7,10 +7,17 @@ export function findWaiting(
   connection: { approved: boolean },
   kind: 'sso' | 'ldap',
   slug: string,
-): (Finding & { hint: string }) | null {
+): (Finding & { hint: Next }) | null {
   if (isApproved(connection)) return null;
-  const command = commandLine(`idctl ${kind} approve --org`, slug);
-  const hint = `Until then, no owner can sign in through it. An owner approves it on the account page, or the operator runs: ${command}`;
+  const hint: Next = [
+    'Until then, no owner can sign in through it. An owner approves it on the account page.',
+    {
+      say: 'Or the operator approves it',
+      by: 'operator',
+      operation: `${kind}.approve`,
+      with: { org: slug },
+    },
+  ];
   return { ...right('waits for the approval of an owner'), hint };
 }
 

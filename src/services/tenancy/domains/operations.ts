@@ -10,7 +10,6 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
-import { commandLine, shellWord } from '../../../text/shell-word.ts';
 import { requireOperator, type Standing } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';
@@ -54,7 +53,14 @@ export const addDomain = operation({
     const why = await whyShared(input.domain);
     if (why === null) return claim(ctx, input.domain, standing, {});
     throw new Refusal('domain_shared', `${input.domain} ${why}.`, {
-      hint: 'Add a domain that only your organization uses. Or ask the operator to add this one: idctl domain add --override',
+      hint: [
+        'Add a domain that only your organization uses.',
+        {
+          say: 'Or ask the operator to add this one',
+          operation: 'domain.override',
+          with: { domain: input.domain, org: standing.organization.slug },
+        },
+      ],
     });
   },
 });
@@ -88,7 +94,7 @@ async function claim(
     await requireCapRoom(organization, 'domains');
     const added = await refusingDuplicate(Domain.create(row), {
       message: `${organization.slug} has ${name} already.`,
-      hint: `See its record with: idctl domain list --org ${shellWord(organization.slug)}`,
+      hint: { to: 'see its record', operation: 'domain.list', with: { org: organization.slug } },
     });
     const about = eventAbout('domain', added, organization.id);
     await recordEvent(ctx, { kind: 'domain.added', ...about, ...more });
@@ -178,7 +184,7 @@ async function requireDomain(organization: Organization, name: string): Promise<
 
 function refuseMissing({ slug }: Organization, name: string): never {
   throw new Refusal('not_found', `${slug} has no domain ${name}.`, {
-    hint: `Add it first: ${commandLine('idctl domain add', name, `--org ${shellWord(slug)}`)}`,
+    hint: { say: 'Add it first', operation: 'domain.add', with: { domain: name, org: slug } },
   });
 }
 

@@ -95,7 +95,11 @@ async function requireIdentities(
   if (first !== undefined) return [first, ...more];
   const whose = account === null ? 'There is no' : `${account.email ?? account.name} has no`;
   throw new Refusal('not_found', `${whose} identity${which === undefined ? '' : ` ${which}`}.`, {
-    hint: 'To list them, run: idctl identity list --user EMAIL',
+    hint: {
+      to: 'list them',
+      operation: 'identity.list',
+      with: { user: account?.email ?? account?.id },
+    },
   });
 }
 

@@ -116,7 +116,11 @@ async function requireNoMember(
   // A pushed person has not joined, and the organization knows of the push (security O8).
   if (member === null || member.pushed) return;
   throw new Refusal('already_exists', `${address} is a member of ${organization.slug} already.`, {
-    hint: 'To change the role, run: idctl member role',
+    hint: {
+      to: 'change the role',
+      operation: 'member.role',
+      with: { user: address, org: organization.slug },
+    },
   });
 }
 
@@ -174,7 +178,7 @@ export const revokeInvitation = operation({
 
 function notWaiting(invitationId: string): Refusal {
   return new Refusal('not_found', `There is no pending invitation ${invitationId}.`, {
-    hint: 'To list them, run: idctl invitation list --org ORG',
+    hint: { to: 'list them', operation: 'invitation.list' },
   });
 }
 

@@ -6,7 +6,6 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { isLoopback } from '../../../text/address.ts';
-import { shellWord } from '../../../text/shell-word.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import { approvalView, type Pointing, viewApproval } from '../connections/approval.ts';
 import { affectedView } from '../sso/affected.ts';
@@ -86,7 +85,7 @@ export async function holdDirectory(organization: Organization): Promise<LdapCon
 
 function refuseMissing({ slug }: Organization): never {
   throw new Refusal('not_found', `${slug} has no LDAP connection.`, {
-    hint: `Make one: idctl ldap set --org ${shellWord(slug)} --uri U --bind-dn DN --password-stdin --search-base B --search-filter F --email-attribute A`,
+    hint: { say: 'Make one', operation: 'ldap.create', with: { org: slug } },
   });
 }
 
@@ -137,11 +136,10 @@ export function requireEncryption(ctx: Context, { uri, tls }: { uri: string; tls
     throw refuseField('tls', 'is always on with ldaps://', hint);
   }
   if (ctx.config.ldap.allowPlaintext === 'on' || isLoopback(new URL(uri).hostname)) return;
-  throw refuseField(
-    'tls',
-    'can be off only for a directory on this machine',
-    'Use ldaps:// or StartTLS. Or ask the operator to set ldap.allowPlaintext: on in idctl.yaml.',
-  );
+  throw refuseField('tls', 'can be off only for a directory on this machine', {
+    technical:
+      'Use ldaps:// or StartTLS. Or ask the operator to set ldap.allowPlaintext: on in idctl.yaml.',
+  });
 }
 
 /** The connection as the subject of an event. */

@@ -7,7 +7,6 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { shellWord } from '../../../text/shell-word.ts';
 import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';
@@ -94,7 +93,11 @@ export async function requireAnyDomain(ctx: Context, organization: Organization)
   });
   if (verified > 0) return;
   throw new Refusal('domain_unverified', `${organization.slug} has not verified any domain.`, {
-    hint: `People sign in with addresses on verified domains. Verify one first: idctl domain add DOMAIN --org ${shellWord(organization.slug)}, then idctl domain verify DOMAIN --org ${shellWord(organization.slug)}`,
+    hint: [
+      'People sign in with addresses on verified domains.',
+      { say: 'Verify one first', operation: 'domain.add', with: { org: organization.slug } },
+      { say: 'then', operation: 'domain.verify', with: { org: organization.slug } },
+    ],
   });
 }
 

@@ -5,7 +5,6 @@ import type { Account } from '../../../database/models/account.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { commandLine } from '../../../text/shell-word.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
@@ -55,7 +54,11 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
     const account = await findByEmail(input.email);
     if (account === null) {
       throw new Refusal('not_found', `There is no user ${input.email}.`, {
-        hint: `The operator can make one: ${commandLine('idctl user create', input.email, '--name NAME')}`,
+        hint: {
+          say: 'The operator can make one',
+          operation: 'user.create',
+          with: { email: input.email },
+        },
       });
     }
     await reclaimAdded(ctx, account, organization.id, input.credentials);
@@ -98,7 +101,7 @@ async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refu
     await transaction(() => requirePlace(ctx, limit, message));
   }
   return new Refusal('invite_instead', `This address is not on a verified domain of ${slug}.`, {
-    hint: `Invite it instead: idctl invitation create EMAIL --org ${slug} (or POST /api/v1/orgs/${slug}/invitations).`,
+    hint: { say: 'Invite it instead', operation: 'invitation.create', with: { org: slug } },
   });
 }
 
@@ -129,7 +132,10 @@ function fateUnsaid(account: Account) {
   return refuseField(
     '--yes or --keep-credentials',
     `the account ${account.email} has credentials, but its address has no valid verification`,
-    'With --yes, idctl removes the credentials before the account becomes a member. With --keep-credentials, it keeps them.',
+    {
+      technical:
+        'With --yes, idctl removes the credentials before the account becomes a member. With --keep-credentials, it keeps them.',
+    },
   );
 }
 

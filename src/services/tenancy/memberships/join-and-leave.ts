@@ -34,7 +34,11 @@ export async function joinOrganization(
     (await replacePushed(ctx, organization.id, account.id, as)) ??
     (await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
       message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
-      hint: 'To change the role, run: idctl member role',
+      hint: {
+        to: 'change the role',
+        operation: 'member.role',
+        with: { user: account.email ?? undefined, org: organization.slug },
+      },
     }));
   await endSessionsPastSecondFactor(ctx, account.id);
   await endVouchedTokens(ctx, account.id, organization.id);

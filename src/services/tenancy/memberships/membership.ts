@@ -12,7 +12,7 @@ import {
 import type { Organization } from '../../../database/models/organization.ts';
 import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
-import { shellWord } from '../../../text/shell-word.ts';
+import type { Next } from '../../../next.ts';
 import { type Shown, shownIn } from '../../foundation/authority/shown.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, instant, isUuid, role } from '../../foundation/fields.ts';
@@ -147,13 +147,15 @@ export async function holdIfLastOwner(
 export async function requireAnotherOwner(
   organizationId: string,
   accountId: string,
-  hint?: string,
+  hint?: Next,
 ): Promise<void> {
   const organization = await holdIfLastOwner(organizationId, accountId);
   if (organization === null) return;
   throw new Refusal('last_owner', `${organization.slug} would be left without an owner.`, {
-    hint:
-      hint ??
-      `Make someone else owner first: idctl member role EMAIL --org ${shellWord(organization.slug)} --role owner`,
+    hint: hint ?? {
+      say: 'Make someone else owner first',
+      operation: 'member.role',
+      with: { org: organization.slug, role: 'owner' },
+    },
   });
 }

@@ -101,7 +101,11 @@ export const leaveOrganization = operation({
     const { actor } = ctx;
     if (actor.kind !== 'user') {
       throw new Refusal('conflict', 'The operator is not a member of any organization.', {
-        hint: `To remove a member: idctl member remove EMAIL --org ${organization.slug}`,
+        hint: {
+          to: 'remove a member',
+          operation: 'member.remove',
+          with: { org: organization.slug },
+        },
       });
     }
     return transaction(async () => {

@@ -10,7 +10,7 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { insertRows, selectAmong } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
-import { commandLine, shellWord } from '../../../text/shell-word.ts';
+import type { Todo } from '../../../next.ts';
 import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { eventAbout, recordEvents } from '../../foundation/events/record.ts';
@@ -81,13 +81,16 @@ export async function findUninvited(
 }
 
 /** Why this pushed member cannot become an owner, and what to do. */
-export function inviteAsOwner({ slug }: Pick<Organization, 'slug'>, who: string, email = 'EMAIL') {
-  const options = `--org ${shellWord(slug)} --role owner`;
-  const invite = commandLine('idctl invitation create', email, options);
+export function inviteAsOwner({ slug }: Pick<Organization, 'slug'>, who: string, email?: string) {
+  const invite: Todo = {
+    say: 'Invite the person instead',
+    operation: 'invitation.create',
+    with: { email, org: slug, role: 'owner' },
+  };
   return {
     code: 'invite_instead' as const,
     message: `SCIM added ${who} with an address that is not on a verified domain of ${slug}. Only an invitation makes this person an owner.`,
-    hint: `Invite the person instead: ${invite} (or POST /api/v1/orgs/${slug}/invitations).`,
+    hint: invite,
   };
 }
 
@@ -143,7 +146,7 @@ export async function joinTogether(
   }));
   await refusingDuplicate(insertRows('memberships', rows), {
     message: `Another admin has just added a member to ${organization.slug}.`,
-    hint: 'Run idctl plan again.',
+    hint: { say: 'Plan again', operation: 'plan', with: { org: organization.slug } },
   });
   hold.made(
     'membership',

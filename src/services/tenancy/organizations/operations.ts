@@ -83,7 +83,7 @@ export const createOrganization = operation({
       const row = { id: orderedId(), slug: short, name: input.name, ...times };
       const made = await refusingDuplicate(Organization.create(row), {
         message: `There is an organization ${short} already.`,
-        hint: 'Choose another short name with --slug (or `slug`).',
+        hint: { technical: 'Choose another short name with --slug (or `slug`).' },
       });
       if (creator !== null) await makeOwner(ctx, made.id, creator);
       await recordEvent(ctx, {

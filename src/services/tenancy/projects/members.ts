@@ -95,9 +95,13 @@ async function put(ctx: Context, within: Within, input: Put, expected?: 'absent'
   return add(ctx, within, who, input.role);
 }
 
-function alreadyIn({ project }: Put, { email, name }: Shown): Refusal {
+function alreadyIn({ org, project }: Put, { email, name }: Shown): Refusal {
   return new Refusal('already_exists', `${email ?? name} is in ${project} already.`, {
-    hint: 'To change the role, run: idctl project-member role',
+    hint: {
+      to: 'change the role',
+      operation: 'project-member.role',
+      with: { org, project, user: email ?? undefined },
+    },
   });
 }
 

@@ -102,7 +102,7 @@ export async function createProjects<const Given extends readonly { slug: string
     hint:
       given.length === 1
         ? 'Choose another short name with --slug (or `slug`).'
-        : 'Run idctl plan again.',
+        : { say: 'Plan again', operation: 'plan', with: { org: organization.slug } },
   });
   hold.made(
     'project',
@@ -177,7 +177,11 @@ async function requireUnused({ id: projectId, slug }: Project): Promise<void> {
   if (clients.length === 0) return;
   const names = clients.map(({ name }) => name).join(', ');
   throw new Refusal('conflict', `Clients admit only members of ${slug}: ${names}.`, {
-    hint: 'Change or remove them first: idctl client set, idctl client remove.',
+    hint: [
+      'Change or remove them first.',
+      { to: 'change one', operation: 'client.set' },
+      { to: 'remove one', operation: 'client.remove' },
+    ],
   });
 }
 

@@ -5,7 +5,6 @@ import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
-import { shellWord } from '../../../text/shell-word.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { approvalView, isApproved, type Pointing, viewApproval } from '../connections/approval.ts';
@@ -99,7 +98,7 @@ export async function holdSsoConnection(organization: Organization): Promise<Sso
 
 function refuseMissing({ slug }: Organization): never {
   throw new Refusal('not_found', `${slug} has no single sign-on connection.`, {
-    hint: `Make one: idctl sso set --org ${shellWord(slug)} --domain D --issuer URL --client-id ID --secret-stdin`,
+    hint: { say: 'Make one', operation: 'sso.create', with: { org: slug } },
   });
 }
 

@@ -8,7 +8,6 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { shellWord } from '../../../text/shell-word.ts';
 import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
@@ -106,7 +105,18 @@ export async function requireTrustedDomain(
   if (ctx.config.trust.domains === 'off') return;
   if ((await findVerified(organization.id, emailDomain)) !== null) return;
   throw new Refusal('domain_unverified', `${organization.slug} has not verified ${emailDomain}.`, {
-    hint: `Verify it first: idctl domain add ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}, then idctl domain verify ${shellWord(emailDomain)} --org ${shellWord(organization.slug)}`,
+    hint: [
+      {
+        say: 'Verify it first',
+        operation: 'domain.add',
+        with: { domain: emailDomain, org: organization.slug },
+      },
+      {
+        say: 'then',
+        operation: 'domain.verify',
+        with: { domain: emailDomain, org: organization.slug },
+      },
+    ],
   });
 }
 

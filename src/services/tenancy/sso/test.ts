@@ -31,6 +31,7 @@ export const testSso = operation({
   turn: 'network',
   input: testInput,
   output: testView,
+  hints: true,
   run: async (ctx, input, { organization }) => {
     const { client, waiting } = await clientOf(ctx, organization, input);
     const isOperator = ctx.actor.kind === 'operator';

@@ -213,7 +213,7 @@ export const locateWebhook = operation({
     const webhook = await Webhook.findByPk(which);
     if (webhook === null)
       throw new Refusal('not_found', `There is no webhook ${which}.`, {
-        hint: 'To list the webhooks of an organization, run: idctl webhook list',
+        hint: { to: 'list the webhooks of an organization', operation: 'webhook.list' },
       });
     return { org: webhook.organizationId, id: which };
   },
@@ -227,6 +227,6 @@ export async function requireWebhook(
   const webhook = await Webhook.findOne({ where: { id: which, organizationId } });
   if (webhook !== null) return webhook;
   throw new Refusal('not_found', `${slug} has no webhook ${which}.`, {
-    hint: 'To list them, run: idctl webhook list (or GET /api/v1/orgs/…/webhooks)',
+    hint: { to: 'list them', operation: 'webhook.list', with: { org: slug } },
   });
 }

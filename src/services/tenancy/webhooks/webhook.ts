@@ -4,6 +4,7 @@ import type { Context } from '../../../context.ts';
 import type { SealedPlace } from '../../../crypto/seal.ts';
 import type { Webhook } from '../../../database/models/webhook.ts';
 import { Refusal } from '../../../errors.ts';
+import { plainText } from '../../../next.ts';
 import { readVersion } from '../../../version.ts';
 import { eventView, kindPattern } from '../../foundation/events/view.ts';
 import { id, instant, viewOf } from '../../foundation/fields.ts';
@@ -110,7 +111,10 @@ export async function sendMessage(
   } catch (error) {
     if (stop.aborted) return null;
     if (!(error instanceof Refusal)) throw error;
-    return { status: null, error: [error.message, error.hint].filter(Boolean).join(' ') };
+    return {
+      status: null,
+      error: [error.message, plainText(error.hint)].filter(Boolean).join(' '),
+    };
   }
 }
 

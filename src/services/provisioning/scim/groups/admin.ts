@@ -81,7 +81,7 @@ async function findGroupId(organizationId: string, named: string): Promise<strin
   );
   if (group !== undefined) return group.id;
   throw new Refusal('not_found', `SCIM has pushed no group ${JSON.stringify(named)}.`, {
-    hint: 'To list them, run: idctl scim groups',
+    hint: { to: 'list them', operation: 'scim.groups' },
   });
 }
 

@@ -41,6 +41,7 @@ export const testLdap = operation({
   turn: 'network',
   input: testLdapInput,
   output: testLdapView,
+  hints: true,
   run: async (ctx, input, { organization }) => {
     const { stored, settings, bindPassword } = await settingsToTry(ctx, organization, input);
     requireEncryption(ctx, settings);

@@ -1,5 +1,6 @@
 import { Refusal } from '../../../../errors.ts';
 import { type Finding, wrong } from '../../../../finding.ts';
+import type { Next } from '../../../../next.ts';
 import type { DirectoryQuery, DirectoryVisit } from '../../../../outbound/directory/directory.ts';
 import type {
   DirectoryFailure,
@@ -14,7 +15,7 @@ import type { Missing } from '../../../tenancy/ldap/find-person.ts';
 /** The fault as the admin sees it, and the thing to change. */
 export interface Words {
   seen: string;
-  hint: string;
+  hint: Next;
 }
 
 /** The directory's refusals of a bind or of a search. */
@@ -148,23 +149,30 @@ export const refusalWords: Partial<Record<Reason, Words>> = {
   },
   email_domain_not_verified: {
     seen: 'no address of the entry is on a domain that the organization has verified',
-    hint: 'Verify the domain (idctl domain add), or correct the address in the directory.',
+    hint: [
+      'Verify the domain, or correct the address in the directory.',
+      { to: 'add the domain', operation: 'domain.add' },
+    ],
   },
   identity_conflict: {
     seen: 'the account of the address is linked to another entry, of this server or another',
-    hint: 'To see the linked identities, run: idctl identity list --user EMAIL. To remove one: idctl identity unlink. If the server changed: idctl ldap relink.',
+    hint: [
+      { to: 'see the linked identities', operation: 'identity.list' },
+      { to: 'remove them', operation: 'identity.unlink' },
+      { say: 'if the server changed', operation: 'ldap.relink' },
+    ],
   },
   owner_not_approved: {
     seen: 'the person is an owner, and no owner has approved where this connection points',
-    hint: 'An owner approves it: idctl ldap approve --org ORG.',
+    hint: { say: 'An owner approves it', operation: 'ldap.approve' },
   },
   deactivated: {
     seen: 'the person was removed from the organization',
-    hint: 'Add them again: idctl member add EMAIL --org ORG --role member.',
+    hint: { say: 'Add them again', operation: 'member.add', with: { role: 'member' } },
   },
   account_disabled: {
     seen: 'the account is disabled in idctl',
-    hint: 'Enable it: idctl user enable EMAIL.',
+    hint: { say: 'The operator can enable it', operation: 'user.enable' },
   },
 };
 

@@ -48,7 +48,11 @@ export const retryDelivery = operation({
       const webhook = await requireWebhook(organization, input.id);
       if (!webhook.enabled)
         throw new Refusal('conflict', 'The webhook is disabled.', {
-          hint: 'Enable it first: idctl webhook enable (or PATCH …/webhooks/… {"enabled": true}).',
+          hint: {
+            say: 'Enable it first',
+            operation: 'webhook.enable',
+            with: { id: webhook.id, org: organization.slug },
+          },
         });
       const delivery = await requireDelivery(webhook, input.delivery);
       await webhook.update({ pausedUntil: null });
@@ -66,7 +70,7 @@ async function requireDelivery(webhook: Webhook, which: string): Promise<Webhook
   const delivery = await WebhookDelivery.findOne({ where: { id: which, webhookId: webhook.id } });
   if (delivery !== null) return delivery;
   throw new Refusal('not_found', `The webhook ${webhook.id} has no delivery ${which}.`, {
-    hint: 'To list them, run: idctl webhook deliveries (or GET …/deliveries)',
+    hint: { to: 'list them', operation: 'webhook.deliveries', with: { id: webhook.id } },
   });
 }
 
