@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { planView } from '../services/provisioning/document/changes.ts';
 import { escaped } from '../text/escape.ts';
-import { commandLine } from '../text/shell-word.ts';
+import { commandLine } from './command-line.ts';
 import type { SecretSource } from './document-secrets.ts';
 import { commandText } from './next.ts';
 

@@ -1,4 +1,8 @@
+import { z } from 'zod';
 import { refusals } from '../errors.ts';
+import { nextParts } from '../next.ts';
+
+const { $schema: _, ...next } = z.toJSONSchema(nextParts, { io: 'output' });
 
 const problemSchema = {
   type: 'object',
@@ -10,7 +14,8 @@ const problemSchema = {
     status: { type: 'integer' },
     detail: { type: 'string' },
     code: { type: 'string', enum: [...Object.keys(refusals), 'internal_error'] },
-    hint: { type: 'string', description: 'What to do next' },
+    hint: { type: 'string', description: 'What to do next, as text' },
+    next,
     requestId: { type: 'string' },
     errors: {
       type: 'array',

@@ -126,6 +126,20 @@ describe('interface page: exit codes for servers that fail', () => {
     );
   });
 
+  test('over the network, the hint is a command; of an older or a newer server, it is its text', async () => {
+    const hintOf = async (next?: unknown) => {
+      const hint = 'To list them: GET /api/v1/orgs';
+      const { url } = await serve((_, response) =>
+        json(response, 404, { code: 'not_found', detail: 'No.', hint, next }),
+      );
+      return (await type('org list', { IDCTL_SERVER: url, IDCTL_TOKEN: 'cos_pat_e' })).err;
+    };
+    const list = { to: 'list them', operation: 'org.list' };
+    expect(await hintOf([list])).toContain('hint: To list them, run: idctl org list\n');
+    for (const next of [undefined, [{ ...list, operation: 'org.of-a-newer-server' }], 'x'])
+      expect(await hintOf(next)).toContain('hint: To list them: GET /api/v1/orgs\n');
+  });
+
   test('if one organization forbids the command and the others lack the object, “forbidden” is shown', async () => {
     const [mine, other] = [id, id.replace(/.$/, '1')];
     const acme = await serve((request, response) => {

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { commandLine, shellWord } from '../../src/text/shell-word.ts';
+import { commandLine } from '../../src/cli/command-line.ts';
+import { shellWord } from '../../src/text/shell-word.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 
 const run = promisify(execFile);

@@ -191,7 +191,10 @@ test('I8 explain says that a connection is not approved, and that it refuses an 
   expect(refused.blocks).toMatchObject([
     {
       code: 'owner_not_approved',
-      message: expect.stringContaining(`idctl sso approve --org ${org.slug}`),
+      message: expect.stringContaining('An owner does it on the account page.'),
+      next: expect.arrayContaining([
+        expect.objectContaining({ operation: 'sso.approve', with: { org: org.slug } }),
+      ]),
     },
   ]);
 });

@@ -294,7 +294,7 @@ describe('O8 no stranger gets a pushed membership', () => {
     ].map(wire);
     expect(new Set(answers).size).toBe(1);
     expect(answers[0]).toContain('"code":"invite_instead"');
-    expect(answers[0]).toContain(`idctl invitation create EMAIL --org ${org.slug}`);
+    expect(answers[0]).toContain('"operation":"invitation.create"');
     expect(answers[0]).toContain(`POST /api/v1/orgs/${org.slug}/invitations`);
     expect([await membershipsOf(stranger.id), await membershipsOf(below.id)]).toEqual([0, 0]);
   });

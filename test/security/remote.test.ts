@@ -53,6 +53,7 @@ const refusals: Answer = (_, response) =>
     code: 'conflict',
     detail: hostile,
     hint: hostile,
+    next: [hostile, { to: hostile, operation: 'client.list', with: { org: hostile } }],
     errors: [{ path: hostile, message: hostile }],
     [hostile]: hostile,
   });

@@ -61,7 +61,7 @@ async function create(call: Call): Promise<void> {
 
 /** Names the commands that let the new person sign in or join an organization. */
 async function tellNext(call: Call, email: string): Promise<void> {
-  const { commandLine } = await import('../../text/shell-word.ts');
+  const { commandLine } = await import('../command-line.ts');
   const { listOrganizations } = await import('../../services/tenancy/organizations/operations.ts');
   const [first, second] = (await call.operate(listOrganizations, { limit: 2 })).items;
   const org = `--org ${second === undefined ? first?.slug : 'ORG'}`;
