@@ -30,6 +30,8 @@ interface Asked<K extends WayTypes> {
 /** One attempt to sign in, with the limits that it counts in. */
 interface Counted<K extends WayTypes> extends Asked<K> {
   limits: Limit[];
+  /** Resolves when the attempt has ended, and its counts are given back or stay. */
+  judged: Promise<void>;
 }
 
 /** One attempt to sign in, when the person is judged. */
@@ -155,16 +157,17 @@ export async function attempt<K extends WayTypes, T>(
 ): Promise<T> {
   const limits = (await way.limits?.of(ctx, asked)) ?? [];
   await way.limits?.count(ctx, limits);
+  const { promise: judged, resolve: end } = Promise.withResolvers<void>();
   return telling(ctx, way, asked.at, async (learn) => {
-    const seen = await way.look(ctx, { ...asked, limits });
-    const tried = { ...asked, limits, seen };
+    const counted = { ...asked, limits, judged };
+    const tried = { ...counted, seen: await way.look(ctx, counted) };
     try {
       return await enter(tried, learn);
     } catch (error) {
       await settle(ctx, way, tried, error);
       throw error;
     }
-  });
+  }).finally(end);
 }
 
 /** Runs the sign-in, and words its error. Records how far it came, and a server that failed. */

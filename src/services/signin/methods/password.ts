@@ -5,8 +5,8 @@ import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { Reason } from '../../../reasons.ts';
 import { email } from '../../foundation/fields.ts';
-import { requireRoom, spend } from '../../foundation/limits/limit.ts';
 import { knownClient, passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
+import { awaitRoom, spendUntil } from '../../foundation/limits/unjudged.ts';
 import { findByEmail, givenPassword, isEmailVerified } from '../../people/accounts/account.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { secondFactorFields } from '../../people/two-factor/second-factor.ts';
@@ -65,13 +65,13 @@ export const byPassword = method<ByPassword>({
   limits: {
     of: (ctx, { input }) => passwordLimits(ctx, input.email),
     // `look` counts the attempt when its turn to be hashed comes.
-    count: requireRoom,
+    count: awaitRoom,
     givesBack: 'lastInTransaction',
     wrong: isWrongGuess,
   },
-  look: async (ctx, { input, at: client, limits }) => {
+  look: async (ctx, { input, at: client, limits, judged }) => {
     const account = await findByEmail(input.email);
-    const countOnTurn = () => spend(ctx, limits);
+    const countOnTurn = () => spendUntil(ctx, limits, judged);
     const hash = account?.passwordHash ?? null;
     const right = await ctx.passwords.verify(hash, input.password, countOnTurn, client);
     return { account, right };
