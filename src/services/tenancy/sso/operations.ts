@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import type { Organization } from '../../../database/models/organization.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { parse } from '../../../input.ts';
+import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -59,11 +62,19 @@ export const changeSso = operation({
   output: ssoView,
   run: (ctx, input, standing) =>
     transaction(async () => {
+      await keepDomain(standing.organization, input.emailDomain);
       const stored = await findLocked(standing.organization);
       const before = stored === null ? {} : ssoSettingsOf(stored);
       return writeSso(ctx, standing, parse(saveSsoInput, { ...before, ...input }), namedIn(input));
     }),
 });
+
+/** Keeps the domain that the connection will have. */
+async function keepDomain({ id: organizationId }: Organization, given: string | undefined) {
+  const stored = await SsoConnection.findOne({ where: { organizationId } });
+  const name = given ?? stored?.emailDomain;
+  if (name !== undefined && name !== null) await findVerified(organizationId, name);
+}
 
 /** Approves where the connection points, so that it may sign owners in (security I8). */
 export const approveSso = operation({
