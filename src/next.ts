@@ -9,6 +9,7 @@ export const operations = {
   'app.set': ['id', 'org'],
   apply: ['org'],
   backup: ['file'],
+  'client.add-redirect': ['client', 'org'],
   'client.allow-origin': ['client', 'org'],
   'client.list': ['org'],
   'client.make-confidential': ['client', 'org'],

@@ -136,7 +136,7 @@ export function seeHelp(command: Command): { technical: string } {
 }
 
 /** The full name of a command, starting with `idctl`, without aliases. */
-export function spelling(command: Command): string {
+function spelling(command: Command): string {
   return command.parent === null ? command.name() : `${spelling(command.parent)} ${command.name()}`;
 }
 

@@ -15,6 +15,7 @@ export const commands: Record<OperationName, string> = {
   'app.set': 'app set <id> [--org <org>]',
   apply: 'apply --file <file> [--org <org>]',
   backup: 'backup <file>',
+  'client.add-redirect': 'client set <client> [--org <org>] --redirect-uri <uri>',
   'client.allow-origin': 'client set <client> [--org <org>] --forward-auth-origin <origin>',
   'client.list': 'client list [--org <org>]',
   'client.make-confidential': 'client set <client> [--org <org>] --no-public',

@@ -21,6 +21,7 @@ interface Reach {
 
 /** The operations whose route is not the first one that names their command. */
 const reaches: Partial<Record<OperationName, Reach>> = {
+  'client.add-redirect': { cli: 'client set' },
   'client.allow-origin': { cli: 'client set' },
   'client.make-confidential': { cli: 'client set', fields: { public: false } },
   'ldap.create': { cli: 'ldap set', method: 'PUT' },

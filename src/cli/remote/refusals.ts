@@ -41,7 +41,7 @@ export function readProblem(origin: string, status: number, json: unknown): Erro
 }
 
 /** The server's hint. An older server sends only its text, and a newer one may name more. */
-export function hintOf({ hint, next }: Pick<Problem, 'hint' | 'next'>): Next | undefined {
+function hintOf({ hint, next }: Pick<Problem, 'hint' | 'next'>): Next | undefined {
   return readNext(next) ?? hint;
 }
 

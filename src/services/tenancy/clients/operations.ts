@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { newSecret } from '../../../crypto/secret.ts';
 import { Client } from '../../../database/models/client.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { parse } from '../../../input.ts';
+import type { Todo } from '../../../next.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
@@ -86,6 +88,22 @@ async function requireLogoutUri(ctx: Context, uri: string | null): Promise<void>
   if (uri !== null && !isRehearsed()) await requireReachable(ctx, uri, 'backchannelLogoutUri');
 }
 
+function requireSecretOf(client: Client, { slug: org }: Organization, named: string): void {
+  const given = { client: named, org };
+  const rotate: Todo = { say: 'then', operation: 'client.rotate', with: given };
+  if (client.redirectUris.length === 0)
+    throw new Refusal('conflict', `${client.name} is only for forward auth: it has no secret.`, {
+      hint: [
+        { to: 'let it sign people in itself', operation: 'client.add-redirect', with: given },
+        rotate,
+      ],
+    });
+  if (client.secretHash === null)
+    throw new Refusal('conflict', `${client.name} is public: it has no secret.`, {
+      hint: [{ to: 'give it one', operation: 'client.make-confidential', with: given }, rotate],
+    });
+}
+
 /** Gives a client a new secret, returned once; the old one is refused from the next request on. */
 export const rotateClient = operation({
   authority: 'clients.change',
@@ -94,29 +112,7 @@ export const rotateClient = operation({
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const client = await holdClient(organization, input.client);
-      if (client.redirectUris.length === 0)
-        throw new Refusal(
-          'conflict',
-          `${client.name} is only for forward auth: it has no secret.`,
-          {
-            hint: 'To let it sign people in itself, run: idctl client set CLIENT --redirect-uri URI. Then rotate the secret again.',
-          },
-        );
-      if (client.secretHash === null)
-        throw new Refusal('conflict', `${client.name} is public: it has no secret.`, {
-          hint: [
-            {
-              to: 'give it one',
-              operation: 'client.make-confidential',
-              with: { client: input.client, org: organization.slug },
-            },
-            {
-              say: 'then',
-              operation: 'client.rotate',
-              with: { client: input.client, org: organization.slug },
-            },
-          ],
-        });
+      requireSecretOf(client, organization, input.client);
       const { value, hash } = newSecret('cos_secret_');
       await client.update({ secretHash: hash, suspendedAt: null });
       await recordClientEvent(ctx, 'client.rotated', client);
