@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { execute, refreshStatistics } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { listAllEvents, listEvents } from '../../src/services/foundation/events/operations.ts';
 import { deliverMail } from '../../src/services/instance/mail/deliver.ts';
 import { countBacklog, sweepExpired } from '../../src/services/instance/upkeep.ts';
@@ -29,7 +30,7 @@ import { password } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
-import { patiently, slowSteps, watchStatements } from '../support/plans.ts';
+import { slowSteps, watchStatements } from '../support/plans.ts';
 import { meantSteps } from '../support/plans-meant.ts';
 import { fillRows } from '../support/plans-rows.ts';
 import { clientOf } from '../support/scim-client.ts';
@@ -116,7 +117,7 @@ test.skipIf(sqliteDriver === 'sqlite3')(
   async () => {
     const site = await prepare();
     await fillRows(rows, site);
-    if (dialect === 'postgres') await patiently(() => execute('ANALYZE', []));
+    if (dialect === 'postgres') await transaction(() => execute('ANALYZE', []));
     await refreshStatistics();
     await askAll(site);
     await runJobs();

@@ -51,6 +51,7 @@ const numbers = 'WITH RECURSIVE s(n)';
 const filled = new Set<string>();
 // A smaller table may be scanned in full.
 const large = 1000;
+const step = 20_000;
 
 /**
  * Copies the only row of a table `times` times. Columns in `changed` get values that depend on `n`.
@@ -67,22 +68,18 @@ export async function multiply(
   if (model === undefined) throw new Error(`there is no table ${table}`);
   const columns = Object.values(model.getAttributes()).map(({ field }) => String(field));
   const values = columns.map((column) => changed[column] ?? `o.${column}`);
-  await patiently(() =>
-    execute(
-      `INSERT INTO ${table} (${columns.join(', ')})
-       ${numbers} AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < ${times})
-       SELECT ${values.join(', ')} FROM s CROSS JOIN (SELECT * FROM ${table} LIMIT 1) o`,
-      [],
-    ),
-  );
-}
-
-/** Runs work in a transaction whose statements may take long on a busy machine. */
-export function patiently<T>(work: () => Promise<T>): Promise<T> {
-  return transaction(async () => {
-    if (dialect === 'postgres') await execute(`SET LOCAL statement_timeout = '100s'`, []);
-    return work();
-  });
+  // In steps, so that each statement is short on a busy machine too.
+  for (let from = 1; from <= times; from += step) {
+    const last = Math.min(times, from + step - 1);
+    await transaction(() =>
+      execute(
+        `INSERT INTO ${table} (${columns.join(', ')})
+         ${numbers} AS (SELECT ${from} UNION ALL SELECT n + 1 FROM s WHERE n < ${last})
+         SELECT ${values.join(', ')} FROM s CROSS JOIN (SELECT * FROM ${table} LIMIT 1) o`,
+        [],
+      ),
+    );
+  }
 }
 
 /** SQL for the id of the nth row of a kind; `since` is its time, in hexadecimal digits. */
