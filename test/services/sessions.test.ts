@@ -222,7 +222,11 @@ test('P4 no access token outlives its session, which lasts thirty days', async (
     idctl.wait(seconds);
     answers.push(await browser.post('/api/v1/auth/refresh'));
   }
-  expect(answers.map(({ body }) => body.expiresIn)).toEqual([900, 900, 60]);
+  const [first, second, last = 0] = answers.map(({ body }) => Number(body.expiresIn));
+  expect([first, second]).toEqual([900, 900]);
+  // A busy machine takes seconds between the refreshes.
+  expect(last).toBeLessThanOrEqual(60);
+  expect(last).toBeGreaterThan(30);
   idctl.wait(60);
   const authorization = `Bearer ${answers[2]?.body.accessToken}`;
   expect((await idctl.client().get('/api/v1/me', { authorization })).status).toBe(401);
