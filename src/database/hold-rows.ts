@@ -53,7 +53,7 @@ export function locksRows(): boolean {
   return dialectOfDatabase() === 'postgres';
 }
 
-/** The end of a query that keeps the rows of this table, which have no rank in such a query. */
+/** The end of a query that keeps the rows of this table, which are without a rank there. */
 export function keeping(table: string): string {
   return locksRows() ? `FOR ${locks.kept} OF ${table}` : '';
 }

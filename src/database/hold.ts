@@ -134,12 +134,12 @@ async function again(organization: Organization, how: 'alone' | 'whole'): Promis
   noteHolds('organization', [organization.id], how);
 }
 
-/** Says that this transaction has made these rows: nobody else can hold them. */
+/** Notes rows that this transaction has created, which other transactions cannot hold. */
 function made(kind: Kind, ids: readonly string[]): void {
   noteHolds(kind, ids, 'whole', { late: true });
 }
 
-/** Excludes other additions of this kind to the organization. This has no rank, as nothing follows. */
+/** Excludes other additions of this kind to the organization. It is without a rank, because it comes last. */
 async function room(cap: string, organizationId: string): Promise<void> {
   if (locksRows())
     await select('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [

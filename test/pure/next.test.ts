@@ -19,7 +19,7 @@ import {
 } from '../../src/next.ts';
 
 const src = join(import.meta.dirname, '../../src');
-// Object.keys gives the type string, but the table has no other keys.
+// Object.keys gives the type string, but the keys of the table are these names.
 const names = Object.keys(operations) as OperationName[];
 
 /** The operation with a value for every argument. */

@@ -19,7 +19,7 @@ export const slow = [
 /** The same, for tests without a database. */
 export const slowOnNone = files('install', 'operations');
 
-/** Tests that the database makes no difference to. `npm test` runs them on SQLite only. */
+/** Tests whose result does not depend on the database. `npm test` runs them on SQLite only. */
 export const neutral = [
   'test/cli/**/*.test.ts',
   'test/e2e/**/*.test.ts',

@@ -99,7 +99,7 @@ export const regenerateApp = ownOperationById({
     const app = await requireApp(input.id, whose);
     const { value, hash } = newSecret('cos_secret_');
     await transaction(async () => {
-      // Minting holds the account too, so that the old secret gets no new token.
+      // Minting holds the account too, so the old secret cannot get a new token.
       await holdAccount(ctx, app.accountId);
       const renewed = { secretHash: hash, suspendedAt: null, ...(await marksOf(ctx)) };
       const [changed] = await OAuthApp.update(renewed, {

@@ -65,7 +65,7 @@ export async function holdOrganization(
   if (steps.sso !== null) await hold.sso(where, 'whole');
   if (steps.ldap !== null) await hold.ldap(where, 'whole');
   const people = peopleIn(steps);
-  // Those who join have no membership yet.
+  // The memberships of new members do not exist yet.
   await hold.accounts(people);
   await holdMembers(organization, people);
   await hold.again(organization, 'alone');
