@@ -7,7 +7,7 @@ import { type CredentialPlace, findCredential } from './authenticate.ts';
 import { hasBody } from './body/bytes.ts';
 import { asksDryRun, checkPath, prefersView, readInput, takesBody } from './body/input.ts';
 import { continuationCookies, setCookies } from './cookies.ts';
-import { writeLong } from './long-answer.ts';
+import { changeLong, writeLong } from './long-answer.ts';
 import { withHints } from './next.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
 import { answerBrowser } from './pages/failure.ts';
@@ -47,7 +47,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     const dryRun = asksDryRun(route, request);
     const reply = await route.perform(ctx, given, dryRun ? door.app.rehearse : undefined);
     setCookies(response, reply.cookies, secure);
-    const body = route.hints ? withHints(reply.body) : reply.body;
+    const body = route.hints ? await changeLong(reply.body, withHints) : reply.body;
     const shown = { ...route, status: statusOf(route, request, dryRun) };
     await send(shown, { ...reply, body }, request, response);
   };

@@ -31,6 +31,24 @@ export async function shape(schema: z.ZodType, view: unknown): Promise<unknown> 
   return shaped;
 }
 
+/** Like `change(view)`, in slices, for a change that treats each part of a view in the same way. */
+export async function changeLong(
+  view: unknown,
+  change: (part: unknown) => unknown,
+): Promise<unknown> {
+  if (!isPlain(view) || !Object.values(view).some(isLong)) return change(view);
+  const changed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(view)) {
+    if (!isLong(value)) Object.assign(changed, change({ [name]: value }));
+    else {
+      const all: unknown[] = [];
+      await inSlices(value, (some) => void all.push(...(change(some) as unknown[])));
+      changed[name] = all;
+    }
+  }
+  return changed;
+}
+
 /** Like `JSON.stringify(body)`, in slices; null if the body has no long list. */
 export async function writeLong(body: unknown): Promise<Buffer | null> {
   if (!isPlain(body) || !Object.values(body).some(isLong)) return null;

@@ -7,8 +7,11 @@ import { joinSlices, type Slices } from './slices.ts';
 // Parses and checks large bodies in a thread: on the main thread, this would block other requests
 // (security X11). The process has one such thread.
 
-/** Bodies that are larger than this go to the thread. */
+/** Bodies that are larger than this wait for a place (`place.ts`), and SCIM parses them in the thread. */
 export const largeBody = 1024 * 1024;
+
+/** Bodies of a route that are larger than this go to the thread: the schema takes 0.1 ms a KiB. */
+export const mostOnMainThread = 256 * 1024;
 
 /** A body for the thread. Without a route, the thread only parses it. */
 export interface ThreadQuestion {
@@ -83,7 +86,8 @@ async function ask(
 
 function startedThread(): Thread {
   if (thread !== undefined) return thread;
-  const worker = new Worker(program);
+  // Without this limit, the thread takes 100 MB more.
+  const worker = new Worker(program, { resourceLimits: { maxYoungGenerationSizeMb: 16 } });
   worker.unref();
   const waiting: Thread['waiting'] = new Map();
   const settle = (answer: ThreadAnswer) => {

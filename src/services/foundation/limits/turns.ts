@@ -21,7 +21,9 @@ export const turnsOf = remembered(() => ({
   arriving: createTurns({ each: 8, all: Number.POSITIVE_INFINITY }),
   /** Bodies in memory until they are answered, by account. Parsing takes ten times their size. */
   body: createTurns({ each: 2, all: 8 }),
-  /** The same for SCIM, by organization. */
+  /** Bodies that the thread checks, by account. */
+  checking: createTurns({ each: 1, all: 1 }),
+  /** Bodies of SCIM in memory until they are answered, by organization. */
   push: createTurns({ each: 2, all: 8 }),
 }));
 
