@@ -99,7 +99,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
           `A move from ${withoutPassword(move.from)} into this database is unfinished`,
         ),
       ]);
-      expect(err).toContain('run the same idctl database move again');
+      expect(err).toContain('run the same move again');
     }
     const other = await moveTo(site, move.to, at(await copyOfDatabase(site.database)));
     expect([other.code, other.err]).toEqual([1, expect.stringContaining('is not empty')]);
