@@ -1,16 +1,15 @@
 import type { z } from 'zod';
 import { Refusal } from '../errors.ts';
 import { withMore } from '../next.ts';
+import { affectedOwners, sessionsEnding } from '../services/foundation/ending.ts';
 import type { Change } from '../services/signin/shut-out.ts';
 import type { approvalView } from '../services/tenancy/connections/approval.ts';
+import { persons } from '../text/counted.ts';
 import {
   type Affected,
   affectedFields,
-  affectedOwners,
-  persons,
   sentences,
   sessionsEndedField,
-  sessionsEnding,
   shutOutBy,
 } from './consequences.ts';
 import { commandText } from './next.ts';
@@ -134,7 +133,7 @@ export async function disableConnection<View extends Affected>(
     await call.confirm(sentences([question, peopleBy(view), shutOut]));
   }
   const view = await call.perform(disable, [...fields, ...affectedFields]);
-  if (view.owners.length > 0) call.note(affectedOwners(view));
+  for (const line of affectedOwners(view)) call.note(line);
 }
 
 /** Unlinks people, so that their next sign-in links them again. */
@@ -145,8 +144,10 @@ export async function relinkPeople<View extends { people: string[] }>(
 ): Promise<void> {
   await call.destroy(relink, {
     fields,
-    question,
-    done: ({ people }) => `${persons(people)} ${are(people)} linked again at the next sign-in.`,
+    ends: {
+      ask: question,
+      done: ({ people }) => `${persons(people)} ${are(people)} linked again at the next sign-in.`,
+    },
   });
 }
 
@@ -166,10 +167,14 @@ export async function removeConnection<View extends Affected & { sessionsEnded: 
     `\n${persons(view.people)} ${stay(view.people)} linked to ${called(view)}. ${next}`;
   await call.destroy(remove, {
     fields: [...fields, ...affectedFields, sessionsEndedField],
-    question: (view) => sentences([`Remove ${about(view)}?`, ...endings(view), shutOut]),
-    done: (view) =>
-      sentences([`Removed ${about(view)}.`, ...endings(view)]) +
-      (view.people.length === 0 ? '' : linked(view)),
+    ends: {
+      ask: (view) => `Remove ${about(view)}?`,
+      effects: endings,
+      done: (view) =>
+        sentences([`Removed ${about(view)}.`, ...endings(view)]) +
+        (view.people.length === 0 ? '' : linked(view)),
+    },
+    warning: shutOut,
   });
 }
 
@@ -179,7 +184,7 @@ function peopleBy({ people }: Affected): string {
 }
 
 function endings(view: Affected & { sessionsEnded: number }): string[] {
-  return [sessionsEnding(view), affectedOwners(view)];
+  return [...sessionsEnding(view), ...affectedOwners(view)];
 }
 
 function are({ length }: string[]): string {

@@ -30,35 +30,15 @@ export const affectedFields: Fields<Pick<Affected, 'people' | 'memberships'>> = 
   ['Synced', (view) => gaveText(view.memberships)],
 ];
 
-/** The owners who signed in through a connection, as a sentence; empty for none. */
-export function affectedOwners({ owners }: Pick<Affected, 'owners'>): string {
-  return owners.length === 0 ? '' : `These owners signed in through it: ${owners.join(', ')}.`;
-}
-
 /** The field with the number of sessions that a command ends. */
 export const sessionsEndedField: Fields<Ended>[number] = [
   'Sessions ended',
   ({ sessionsEnded }) => sessionsEnded,
 ];
 
-/** The number of sessions that end, as a sentence; empty for none. */
-export function sessionsEnding({ sessionsEnded: count }: Ended): string {
-  return count === 0 ? '' : count === 1 ? '1 session ends.' : `${count} sessions end.`;
-}
-
 /** Joins the sentences that are not empty into one line. */
 export function sentences(all: string[]): string {
   return all.filter((sentence) => sentence !== '').join(' ');
-}
-
-/** The count with its noun, such as `1 session` or `3 sessions`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
-/** The number of people, such as `1 person` or `3 people`. */
-export function persons({ length }: string[]): string {
-  return counted(length, 'person', 'people');
 }
 
 /** A warning if the change leaves no owner a way to sign in; else empty. A dry run prints it. */

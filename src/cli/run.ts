@@ -1,8 +1,11 @@
 import type { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Context } from '../context.ts';
+import type { Ending } from '../services/foundation/ending.ts';
 import { escaped } from '../text/escape.ts';
 import { shellWord } from '../text/shell-word.ts';
+import { sentences } from './consequences.ts';
+import { commandText } from './next.ts';
 import type { Flags } from './operator.ts';
 import {
   type Fields,
@@ -26,6 +29,8 @@ export interface Runs<View> {
   readonly output?: z.ZodType | undefined;
   /** For an operation on any account: its variant for the caller's own account. */
   readonly forPeople?: object;
+  /** What it ends, for an operation that people confirm. */
+  readonly ends?: Ending<View, never>;
 }
 
 /** Runs operations: in this process as the operator, or on a remote server as an account. */
@@ -49,15 +54,17 @@ interface Page<Item> {
   hasMore?: boolean;
 }
 
-/** The texts that a person reads before and after an action that needs confirmation. */
+/** What a person reads about an action that needs confirmation, besides its `ends`. */
 interface Destruction<View> {
   fields: Fields<View>;
   /** The input to use instead of the typed one. */
   input?: Given;
   /** Lines to print before the question. */
   details?: (view: View) => string[];
-  question: (view: View) => string;
-  done: (view: View) => string;
+  /** A sentence at the end of the question. */
+  warning?: string;
+  /** The words of an operation that has none of its own. */
+  ends?: Ending<View, never>;
 }
 
 type Reads<View> = (view: View) => string;
@@ -150,14 +157,20 @@ export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: C
       else speech.show(view, fields);
       return view;
     },
-    destroy: async (operation, { fields, details, question, done, input: given = input }) => {
+    destroy: async (operation, telling) => {
+      const { fields, details, warning = '', input: given = input } = telling;
+      const ends = telling.ends ?? operation.ends;
+      if (ends === undefined) throw new Error('the operation does not say what it ends');
+      // `operate` has checked this input with the schema of the operation.
+      const asked = () => operation.input.parse(given) as never;
       const foreseen = await rehearsed(operation, given);
       if (flags.dryRun) return showRehearsed(foreseen, fields);
       for (const line of details?.(foreseen) ?? []) speech.note(line);
-      await speech.confirm(question(foreseen));
+      const effects = ends.effects?.(foreseen, asked()) ?? [];
+      await speech.confirm(sentences([ends.ask(foreseen, asked()), ...effects, warning]));
       const view = await operate(operation, given);
       if (flags.json) speech.show(view, fields);
-      speech.note(done(view));
+      speech.note(commandText(ends.done(view, asked())));
     },
     end: () => door.close(),
   };

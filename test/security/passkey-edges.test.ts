@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { notePasskeys } from '../../src/cli/commands/user.ts';
+import { commandText } from '../../src/cli/next.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { passkeysLeft } from '../../src/services/people/two-factor/operations.ts';
 import { setUserPassword } from '../../src/services/people/users/operations.ts';
 import { explain } from '../../src/services/signin/explain/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -107,5 +108,7 @@ test('P5 P16 when the operator sets a password, the answer counts the passkeys t
   const { account } = await personWithPasskey(idctl);
   const set = { user: account.id, password: 'another horse battery' };
   expect(await setUserPassword(idctl.operator(), set)).toMatchObject({ passkeysLeft: 1 });
-  expect(notePasskeys(1, account.email ?? '')).toContain(`totp-reset --passkeys ${account.email}`);
+  expect(commandText(passkeysLeft(1, account.email ?? ''))).toContain(
+    `totp-reset ${account.email} --passkeys`,
+  );
 });

@@ -87,9 +87,6 @@ export function addAppCommands(program: Command): void {
       await call.destroy(revokeApp.forOperator, {
         input: { ...call.input, keepTokens: String(keepTokens) },
         fields: block,
-        question: ({ name }) =>
-          `Revoke the app ${name}${keepTokens ? '' : ' and its tokens'} for good?`,
-        done: ({ name }) => `Revoked the app ${name}.`,
       });
     },
   });

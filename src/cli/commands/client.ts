@@ -140,8 +140,6 @@ export function addClientCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).removeClient, {
         fields: block,
-        question: ({ name }) => `Remove ${name}? People can then no longer sign in to it.`,
-        done: ({ name }) => `Removed ${name}.`,
       }),
   });
 }

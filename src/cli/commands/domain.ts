@@ -6,14 +6,7 @@ import { Refusal, refuseField } from '../../errors.ts';
 import type { domainRemovedView, domainView } from '../../services/tenancy/domains/domain.ts';
 import { shellWord } from '../../text/shell-word.ts';
 import { noun, org, verb } from '../command.ts';
-import {
-  affectedFields,
-  affectedOwners,
-  sentences,
-  sessionsEndedField,
-  sessionsEnding,
-  shutOutBy,
-} from '../consequences.ts';
+import { affectedFields, sessionsEndedField, shutOutBy } from '../consequences.ts';
 import { make } from '../making.ts';
 import type { Fields } from '../output.ts';
 import { requireHost } from '../reach.ts';
@@ -87,8 +80,7 @@ export function addDomainCommands(program: Command): void {
       const shutOut = await shutOutBy(call, 'domain.remove');
       await call.destroy(removeDomain, {
         fields: removed,
-        question: (view) => sentences([`Give ${view.domain} up?`, ...consequences(view), shutOut]),
-        done: (view) => sentences([`Removed ${view.domain}.`, ...consequences(view)]),
+        warning: shutOut,
       });
     },
   });
@@ -151,9 +143,4 @@ function seconds(text: unknown): number {
   const parsed = secondsOf(/^\d+$/.test(given) ? `${given}s` : given);
   if (Number.isNaN(parsed)) throw refuseField('timeout', 'must be a time such as 30s, 10m or 2h');
   return parsed;
-}
-
-function consequences(view: Removed): string[] {
-  const off = view.ssoDisabled ? 'Its single sign-on is disabled.' : '';
-  return [off, sessionsEnding(view), affectedOwners(view)];
 }

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { identityView, unlinkedView } from '../../services/tenancy/identities/operations.ts';
 import { noun, user, verb } from '../command.ts';
-import { counted } from '../consequences.ts';
 import type { Fields } from '../output.ts';
 
 const operations = () => import('../../services/tenancy/identities/operations.ts');
@@ -45,17 +44,10 @@ export function addIdentityCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).unlinkIdentities, {
         fields: unlinked,
-        question: (view) =>
-          `Unlink ${count(view)} of ${whose(view)}? The next sign-in links the account that has the address from the provider.`,
-        done: (view) => `Unlinked ${count(view)} of ${whose(view)}.`,
       }),
   });
 }
 
 function whose({ email, name }: Unlinked): string {
   return email ?? name;
-}
-
-function count({ identities: { length } }: Unlinked): string {
-  return counted(length, 'identity', 'identities');
 }

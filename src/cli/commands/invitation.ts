@@ -72,8 +72,6 @@ export function addInvitationCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).revokeInvitation, {
         fields: listed,
-        question: ({ email }) => `Revoke the invitation of ${email}?`,
-        done: ({ email }) => `Revoked the invitation of ${email}.`,
       }),
   });
 }

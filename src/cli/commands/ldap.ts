@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
 import type { ldapRelinkedView, ldapView } from '../../services/tenancy/ldap/connection.ts';
+import { persons } from '../../text/counted.ts';
 import { noun, org, verb } from '../command.ts';
 import {
   approvalFields,
@@ -15,7 +16,7 @@ import {
   tellWaiting,
   withSecret,
 } from '../connection.ts';
-import { persons, sessionsEndedField } from '../consequences.ts';
+import { sessionsEndedField } from '../consequences.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
 import { givenSecret, readNamedFile } from '../prompt.ts';

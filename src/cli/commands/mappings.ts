@@ -6,6 +6,7 @@ import type {
   mappingView,
   newMappingView,
 } from '../../services/provisioning/mappings/view.ts';
+import { rolesFrom, toldMapping } from '../../services/provisioning/mappings/words.ts';
 import { noun, org, verb } from '../command.ts';
 import { gaveText } from '../consequences.ts';
 import { make } from '../making.ts';
@@ -30,9 +31,9 @@ const removed: Fields<z.output<typeof mappingRemovedView>> = [
 type Imported = z.output<typeof importedView>;
 
 const imported: Fields<Imported> = [
-  ['Added', ({ added }) => added.map(told)],
+  ['Added', ({ added }) => added.map(toldMapping)],
   ['Kept', (view) => view.kept],
-  ['Removed', ({ removed }) => removed.map(told)],
+  ['Removed', ({ removed }) => removed.map(toldMapping)],
 ];
 
 export function addMappingCommands(program: Command): void {
@@ -69,8 +70,6 @@ export function addMappingCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).removeMapping, {
         fields: removed,
-        question: (view) => `Remove the mapping of ${told(view)}?${consequence(view)}`,
-        done: (view) => `Removed the mapping of ${told(view)}.${consequence(view)}`,
       }),
   });
   addPreview(mappings);
@@ -155,10 +154,6 @@ before a group that begins with = + - or @; import removes it. Export adds it to
 const replacing = {
   fields: imported,
   details: difference,
-  question: ({ added, removed }: Imported) =>
-    `Add ${added.length} and remove ${removed.length} mappings?`,
-  done: ({ added, removed }: Imported) =>
-    `Added ${added.length} and removed ${removed.length} mappings.`,
 };
 
 async function all(call: Call) {
@@ -166,21 +161,9 @@ async function all(call: Call) {
   return call.every(listMappings, { org: call.input['org'] });
 }
 
-function told({ group, project, role, orgRole }: z.output<typeof mappingView>): string {
-  return `${group} to ${project?.slug ?? 'the organization'} as ${role ?? orgRole}`;
-}
-
-function consequence({ affected }: z.output<typeof mappingRemovedView>): string {
-  if (affected.length === 0) return '';
-  const who = affected
-    .map(({ user, project = 'the organization' }) => `${user} in ${project}`)
-    .join(', ');
-  return ` Roles from it: ${who}.`;
-}
-
 function difference({ added, removed: gone }: Imported): string[] {
   return [
-    ...added.map((one) => `+ ${told(one)}`),
-    ...gone.map((one) => `- ${told(one)}${consequence(one)}`),
+    ...added.map((one) => `+ ${toldMapping(one)}`),
+    ...gone.map((one) => [`- ${toldMapping(one)}`, ...rolesFrom(one)].join(' ')),
   ];
 }

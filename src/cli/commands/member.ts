@@ -64,8 +64,6 @@ export function addMemberCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).removeMember, {
         fields,
-        question: ({ email, name }) => `Remove ${email ?? name} from ${call.input['org']}?`,
-        done: ({ email, name }) => `Removed ${email ?? name} from ${call.input['org']}.`,
       }),
   });
   verb(member, 'leave', {
@@ -83,8 +81,6 @@ export function addMemberCommands(program: Command): void {
         });
       await call.destroy((await operations()).leaveOrganization, {
         fields,
-        question: () => `Leave ${call.input['org']}?`,
-        done: () => `You left ${call.input['org']}.`,
       });
     },
   });

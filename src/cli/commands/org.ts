@@ -59,8 +59,6 @@ export function addOrganizationCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).deleteOrganization, {
         fields: [...fields, ['Members', (view) => view.members]],
-        question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
-        done: ({ name }) => `Deleted ${name}.`,
       }),
   });
 }

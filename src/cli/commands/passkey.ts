@@ -43,8 +43,6 @@ export function addPasskeyCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).removePasskey.forOperator, {
         fields: row,
-        question: ({ name }) => `Remove the passkey ${name}?`,
-        done: ({ name }) => `Removed the passkey ${name}.`,
       }),
   });
 }

@@ -84,8 +84,6 @@ export function addPatCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).revokeToken.forOperator, {
         fields: block,
-        question: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
-        done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,
       }),
   });
 }

@@ -74,8 +74,6 @@ export function addProjectCommands(program: Command): void {
       await locate(call);
       await call.destroy((await operations()).deleteProject, {
         fields,
-        question: ({ name, members }) => `Delete ${name} (members: ${members})?`,
-        done: ({ name }) => `Deleted ${name}.`,
       });
     },
   });
@@ -157,9 +155,6 @@ export function addProjectMemberCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await memberOperations()).removeProjectMember, {
         fields: memberFields,
-        question: ({ email, name }) => `Remove ${email ?? name} from ${call.input['project']}?`,
-        done: ({ email, name, synced }) =>
-          `Removed ${email ?? name} from ${call.input['project']}.${synced ? ' Group sync adds them again at the next sign-in.' : ''}`,
       }),
   });
 }

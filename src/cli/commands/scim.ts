@@ -80,8 +80,6 @@ export function addScimCommands(program: Command): void {
     run: async (call) =>
       call.destroy((await operations()).revokeScimToken, {
         fields: block,
-        question: ({ prefix }) => `Revoke the SCIM token ${prefix}…?`,
-        done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
       }),
   });
   verb(scim, 'users', {

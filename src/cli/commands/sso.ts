@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import type { attemptView } from '../../services/signin/attempts.ts';
 import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connection.ts';
+import { persons } from '../../text/counted.ts';
 import { shellWord } from '../../text/shell-word.ts';
 import { noun, org, verb } from '../command.ts';
 import {
@@ -17,7 +18,7 @@ import {
   tellWaiting,
   withSecret,
 } from '../connection.ts';
-import { persons, sessionsEndedField } from '../consequences.ts';
+import { sessionsEndedField } from '../consequences.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
 import { givenSecret } from '../prompt.ts';

@@ -5,9 +5,10 @@ import type { loginLinkView } from '../../services/people/sessions/schema.ts';
 import type { totpResetView } from '../../services/people/two-factor/operations.ts';
 import type { passwordSetView, shownUserView } from '../../services/people/users/operations.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
+import { counted } from '../../text/counted.ts';
 import { noun, verb } from '../command.ts';
-import { commandLine } from '../command-line.ts';
-import { counted, credentialText } from '../consequences.ts';
+import { credentialText } from '../consequences.ts';
+import { commandText } from '../next.ts';
 import type { Fields } from '../output.ts';
 import { canAsk, secretOrAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
@@ -110,7 +111,9 @@ export function addUserCommands(program: Command): void {
       const password = await secretOrAsk({ name: 'password', stdin, file }, 'New password', true);
       const given = { ...input, password };
       const { passkeysLeft: left } = await call.perform(setUserPassword, passwordSet, given);
-      if (left > 0) call.note(notePasskeys(left, String(input['user'])));
+      if (left === 0) return;
+      const { passkeysLeft } = await import('../../services/people/two-factor/operations.ts');
+      call.note(commandText(passkeysLeft(left, String(input['user']))));
     },
   });
   verb(user, 'totp-reset <user>', {
@@ -122,13 +125,6 @@ export function addUserCommands(program: Command): void {
       const { resetTotp } = await import('../../services/people/two-factor/operations.ts');
       await call.destroy(resetTotp, {
         fields: totpReset,
-        question: (view) => `Remove ${factorsGone(view)} of ${view.email ?? view.name}?`,
-        done: (view) => {
-          const { email, name, passkeysLeft: left } = view;
-          const user = String(call.input['user']);
-          const rest = left === 0 ? 'There is no second factor now.' : notePasskeys(left, user);
-          return `Removed ${factorsGone(view)} of ${email ?? name}. ${rest}`;
-        },
       });
     },
   });
@@ -150,19 +146,6 @@ export function addUserCommands(program: Command): void {
       const { deleteUser } = await import('../../services/tenancy/profile/operations.ts');
       await call.destroy(deleteUser, {
         fields: deleted,
-        details: (view) =>
-          view.ownerless.length === 0
-            ? []
-            : [`These organizations will have no owner: ${slugsOf(view)}.`],
-        question: ({ email, name }) => `Delete the account of ${email ?? name}?`,
-        done: ({ email, name, ownerless }) =>
-          [
-            `Deleted the account of ${email ?? name}.`,
-            ...ownerless.map(
-              ({ slug }) =>
-                `${slug} has no owner now. Add one: idctl member add EMAIL --org ${slug} --role owner`,
-            ),
-          ].join('\n'),
       });
     },
   });
@@ -186,11 +169,6 @@ async function disable(call: Call): Promise<void> {
   await call.perform(disableUser, block);
 }
 
-/** Says how many passkeys remain: an attacker may have added one, and can still sign in with it. */
-export function notePasskeys(left: number, user: string): string {
-  return `${counted(left, 'passkey is', 'passkeys are')} left and may sign in alone. To remove them, run: ${commandLine('idctl user totp-reset --passkeys', user)}`;
-}
-
 async function confirmTokensEnd(call: Call): Promise<void> {
   const { listTokens } = await import('../../services/people/tokens/operations.ts');
   const { user } = call.input;
@@ -207,11 +185,6 @@ const totpReset: Fields<TotpReset> = [
   ['Authenticator app', (view) => (view.authenticatorRemoved ? 'removed' : 'none')],
   ['Passkeys', (view) => `${view.passkeysRemoved} removed, ${view.passkeysLeft} left`],
 ];
-
-function factorsGone({ authenticatorRemoved, passkeysRemoved: count }: TotpReset): string {
-  const passkeys = count === 0 ? [] : [counted(count, 'passkey')];
-  return [...(authenticatorRemoved ? ['the authenticator app'] : []), ...passkeys].join(' and ');
-}
 
 const link: Fields<z.output<typeof loginLinkView>> = [
   ['Link', (view) => view.url],

@@ -8,8 +8,8 @@ import type {
   webhookTestView,
   webhookView,
 } from '../../services/tenancy/webhooks/webhook.ts';
+import { counted } from '../../text/counted.ts';
 import { noun, org, verb } from '../command.ts';
-import { counted } from '../consequences.ts';
 import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -128,9 +128,6 @@ export function addWebhookCommands(program: Command): void {
       await call.destroy(removeWebhook, {
         input: await located(call),
         fields: removed,
-        question: ({ url, waiting }) =>
-          `Remove the webhook to ${url} and its ${counted(waiting, 'waiting event')}?`,
-        done: ({ url }) => `Removed the webhook to ${url}.`,
       });
     },
   });

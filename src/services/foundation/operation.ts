@@ -21,6 +21,7 @@ import {
   ruleOf,
   type SecondFactorRight,
 } from './authority/table.ts';
+import type { Ending } from './ending.ts';
 import { stopIfGone } from './gone.ts';
 import { inTurn, type TurnKind } from './limits/turns.ts';
 
@@ -53,6 +54,8 @@ interface Definition<
   output?: Output;
   /** The view has hints (`nextText`), which each door turns into text. */
   hints?: true;
+  /** What it ends, for an operation that people confirm. */
+  ends?: Ending<View, z.output<Input>>;
   run: (ctx: Context, input: z.output<Input>, proof: Proof) => Promise<View>;
 }
 
@@ -65,6 +68,7 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
   readonly input: Input;
   readonly output: Output | undefined;
   readonly hints?: true;
+  readonly ends?: Ending<View, z.output<Input>>;
 }
 
 /** Makes an operation. `run` gets the proof: the organization, role and project, or the person. */
@@ -75,7 +79,7 @@ export function operation<
   View extends z.input<Output>,
   Proof = Proved<Needed>,
 >(definition: Definition<Needed, Input, Output, View, Proof>): Operation<Input, Output, View> {
-  const { authority, turn, input, output, hints, run } = definition;
+  const { authority, turn, input, output, hints, ends, run } = definition;
   const performing =
     (around: (work: () => Promise<View>) => Promise<View>) =>
     async (ctx: Context, given: z.output<Input>): Promise<View> => {
@@ -92,7 +96,7 @@ export function operation<
   const own = turn === undefined ? {} : { rehearse: performing(rehearse) };
   return Object.assign(
     performing((work) => work()),
-    { ...own, ...(hints && { hints }), authority, input, output },
+    { ...own, ...(hints && { hints }), ...(ends && { ends }), authority, input, output },
   );
 }
 

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
 import type { OwnRight } from '../../foundation/authority/table.ts';
+import type { Ending } from '../../foundation/ending.ts';
 import { userRef } from '../../foundation/fields.ts';
 import { requireAccount } from './account.ts';
 
@@ -19,6 +20,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View, 
   /** The fields that a person sends. The operator sends `user` too. */
   input: Input;
   output?: Output;
+  /** What it ends, for an operation that people confirm. */
+  ends?: Ending<View, z.output<Input>>;
   run: (ctx: Context, input: z.output<Input>, whose: Whose) => Promise<View>;
 }
 
@@ -28,10 +31,12 @@ interface OwnOperation<Input extends z.ZodObject, Output extends z.ZodType, View
   readonly authority: OwnRight;
   readonly input: Input;
   readonly output: Output | undefined;
+  readonly ends?: Ending<View, z.output<Input>>;
   readonly forOperator: {
     (ctx: Context, input: z.output<Input> & Named): Promise<View>;
     readonly input: z.ZodType<z.output<Input> & Named>;
     readonly output: Output | undefined;
+    readonly ends?: Ending<View, z.output<Input>>;
     /** The operation that a person runs on their own data. */
     readonly forPeople: object;
   };
@@ -62,7 +67,7 @@ export function ownOperationById<
 }
 
 function made<Input extends z.ZodObject, Output extends z.ZodType, View, Whose>(
-  { authority, input, output, run }: Definition<Input, Output, View, Whose>,
+  { authority, input, output, ends, run }: Definition<Input, Output, View, Whose>,
   extended: z.ZodType,
   whose: (ctx: Context, user: string | undefined) => Promise<Whose>,
 ): OwnOperation<Input, Output, View> {
@@ -72,9 +77,10 @@ function made<Input extends z.ZodObject, Output extends z.ZodType, View, Whose>(
     // The compiler cannot infer the type of an extended schema that it does not know.
     input: extended as z.ZodType<z.output<Input> & Named>,
     output,
+    ...(ends && { ends }),
     forPeople: perform,
   });
-  return Object.assign(perform, { authority, input, output, forOperator });
+  return Object.assign(perform, { authority, input, output, ...(ends && { ends }), forOperator });
 }
 
 async function requireHolder(

@@ -124,6 +124,11 @@ export const revokeApp = ownOperationById({
       .transform((text) => text === 'true'),
   }),
   output: appView,
+  ends: {
+    ask: ({ name }, { keepTokens }) =>
+      `Revoke the app ${name}${keepTokens ? '' : ' and its tokens'} for good?`,
+    done: ({ name }) => `Revoked the app ${name}.`,
+  },
   run: async (ctx, input, whose) => {
     const app = await requireApp(input.id, whose);
     await transaction(async () => {

@@ -147,6 +147,11 @@ export const revokeToken = ownOperationById({
   authority: 'me.credentials',
   input: z.strictObject({ id }),
   output: tokenView,
+  ends: {
+    ask: ({ name, prefix }) => `Revoke the token ${name} (${prefix}…) for good?`,
+    effects: () => ['Programs that use it stop working.'],
+    done: ({ name, prefix }) => `Revoked the token ${name} (${prefix}…).`,
+  },
   run: async (ctx, input, whose) => {
     const token = await requireToken(input.id, whose);
     await transaction(async () => {

@@ -6,6 +6,8 @@ import { Account } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import type { Part } from '../../../next.ts';
+import { counted } from '../../../text/counted.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
@@ -143,6 +145,20 @@ export const totpResetView = userView.extend({
   passkeysLeft: z.int(),
 });
 
+function factorsGone(view: z.output<typeof totpResetView>): string {
+  const { authenticatorRemoved, passkeysRemoved: count } = view;
+  const passkeys = count === 0 ? [] : [counted(count, 'passkey')];
+  return [...(authenticatorRemoved ? ['the authenticator app'] : []), ...passkeys].join(' and ');
+}
+
+/** Says how many passkeys remain: an attacker may have added one, and can still sign in with it. */
+export function passkeysLeft(left: number, user: string): Part[] {
+  return [
+    `${counted(left, 'passkey is', 'passkeys are')} left and may sign in alone.`,
+    { to: 'remove them', operation: 'user.remove-factors', with: { user } },
+  ];
+}
+
 /**
  * Removes the authenticator of a person who lost it; the operator decides (security P12). With
  * `passkeys`, removes all passkeys too. Refuses `conflict` if there is nothing to remove.
@@ -151,6 +167,15 @@ export const resetTotp = operation({
   authority: 'operator',
   input: userRefInput.extend({ passkeys: z.boolean().default(false) }),
   output: totpResetView,
+  ends: {
+    ask: (view) => `Remove ${factorsGone(view)} of ${view.email ?? view.name}?`,
+    done: (view, { user }) => [
+      `Removed ${factorsGone(view)} of ${view.email ?? view.name}.`,
+      ...(view.passkeysLeft === 0
+        ? ['There is no second factor now.']
+        : passkeysLeft(view.passkeysLeft, user)),
+    ],
+  },
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
     return transaction(async () => {

@@ -27,6 +27,7 @@ import {
   roleOf,
   viewMapping,
 } from './view.ts';
+import { rolesFrom, toldMapping } from './words.ts';
 import {
   createMappings,
   dropMappings,
@@ -124,6 +125,11 @@ export const removeMapping = operation({
   },
   input: z.strictObject({ org: ref.optional(), id }),
   output: mappingRemovedView,
+  ends: {
+    ask: (view) => `Remove the mapping of ${toldMapping(view)}?`,
+    effects: rolesFrom,
+    done: (view) => [`Removed the mapping of ${toldMapping(view)}.`, ...rolesFrom(view)],
+  },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       await hold.mappings(organization.id, 'alone');
@@ -152,6 +158,10 @@ export const importMappings = operation({
   turn: 'computing',
   input: importInput,
   output: importedView,
+  ends: {
+    ask: ({ added, removed }) => `Add ${added.length} and remove ${removed.length} mappings?`,
+    done: ({ added, removed }) => `Added ${added.length} and removed ${removed.length} mappings.`,
+  },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       await hold.mappings(organization.id, 'alone');

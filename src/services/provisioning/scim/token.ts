@@ -82,6 +82,10 @@ export const revokeScimToken = operation({
   authority: 'scim.revoke',
   input,
   output: scimTokenView,
+  ends: {
+    ask: ({ prefix }) => `Revoke the SCIM token ${prefix}…?`,
+    done: ({ prefix }) => `Revoked the SCIM token ${prefix}….`,
+  },
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
       const token = await ScimToken.findByPk(organization.id);

@@ -148,6 +148,11 @@ export const removePasskey = ownOperation({
   authority: 'me.credentials',
   input: z.strictObject({ id }),
   output: passkeyView,
+  ends: {
+    ask: ({ name }) => `Remove the passkey ${name}?`,
+    effects: () => ['Other sessions that began with a passkey end.'],
+    done: ({ name }) => `Removed the passkey ${name}.`,
+  },
   run: (ctx, input, { accountId }) =>
     transaction(async () => {
       await holdAccount(ctx, accountId);

@@ -125,6 +125,11 @@ export const removeClient = operation({
   authority: 'clients.change',
   input: refInput,
   output: clientView,
+  ends: {
+    ask: ({ name }) => `Remove ${name}?`,
+    effects: () => ['People can then no longer sign in to it.'],
+    done: ({ name }) => `Removed ${name}.`,
+  },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const client = await holdClient(organization, input.client);

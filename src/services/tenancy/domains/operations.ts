@@ -11,6 +11,7 @@ import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
 import { requireOperator, type Standing } from '../../foundation/authority/require.ts';
+import { affectedOwners, sessionsEnding } from '../../foundation/ending.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';
 import { requireCapRoom } from '../../foundation/limits/caps.ts';
@@ -139,6 +140,11 @@ export const removeDomain = operation({
   authority: 'domains.change',
   input: domainInput,
   output: domainRemovedView,
+  ends: {
+    ask: ({ domain }) => `Give ${domain} up?`,
+    effects: endingWith,
+    done: (view) => [`Removed ${view.domain}.`, ...endingWith(view)],
+  },
   run: (ctx, input, standing) =>
     transaction(async () => {
       const { organization } = standing;
@@ -175,6 +181,11 @@ export const removeDomain = operation({
       return { domain: found.name, ssoDisabled, ...affected, people, owners, sessionsEnded };
     }),
 });
+
+function endingWith(view: z.output<typeof domainRemovedView>): string[] {
+  const off = view.ssoDisabled ? ['Its single sign-on is disabled.'] : [];
+  return [...off, ...sessionsEnding(view), ...affectedOwners(view)];
+}
 
 /** The organization's domain of this name, Pending or Verified; refuses `not_found`. */
 async function requireDomain(organization: Organization, name: string): Promise<Domain> {

@@ -6,6 +6,7 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { counted } from '../../../text/counted.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant, userRef, viewOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -50,6 +51,10 @@ export const listIdentities = operation({
   },
 });
 
+function unlinkedText({ identities, email, name }: z.output<typeof unlinkedView>): string {
+  return `${counted(identities.length, 'identity', 'identities')} of ${email ?? name}`;
+}
+
 /** Names one identity by its id, or an account to unlink all its identities. */
 const unlinkInput = z
   .strictObject({ id: id.optional(), user: userRef.optional() })
@@ -67,6 +72,11 @@ export const unlinkIdentities = operation({
   authority: 'operator',
   input: unlinkInput,
   output: unlinkedView,
+  ends: {
+    ask: (view) => `Unlink ${unlinkedText(view)}?`,
+    effects: () => ['The next sign-in links the account that has the address from the provider.'],
+    done: (view) => `Unlinked ${unlinkedText(view)}.`,
+  },
   run: (ctx, input) =>
     transaction(async () => {
       const identities = await requireIdentities(input);

@@ -160,6 +160,10 @@ export const revokeInvitation = operation({
   },
   input: z.strictObject({ org: ref.optional(), id }),
   output: invitationView,
+  ends: {
+    ask: ({ email }) => `Revoke the invitation of ${email}?`,
+    done: ({ email }) => `Revoked the invitation of ${email}.`,
+  },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const which = { id: input.id, organizationId: organization.id, ...waiting(ctx) };

@@ -79,6 +79,10 @@ export const removeMember = operation({
   authority: 'members.change',
   input: z.strictObject({ org: ref, user: userRef }),
   output: memberView,
+  ends: {
+    ask: ({ email, name }, { org }) => `Remove ${email ?? name} from ${org}?`,
+    done: ({ email, name }, { org }) => `Removed ${email ?? name} from ${org}.`,
+  },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const member = await holdMembership(organization, input.user);
@@ -97,6 +101,14 @@ export const leaveOrganization = operation({
   authority: 'members.leave',
   input: z.strictObject({ org: ref }),
   output: memberView.extend({ signedOut: z.boolean() }),
+  ends: {
+    ask: (_view, { org }) => `Leave ${org}?`,
+    effects: ({ signedOut }) => [
+      'You lose access to this organization and its projects. Only its admins can add you again.',
+      ...(signedOut ? ['You are signed out, because you signed in through it.'] : []),
+    ],
+    done: (_view, { org }) => `You left ${org}.`,
+  },
   run: async (ctx, _input, { organization }) => {
     const { actor } = ctx;
     if (actor.kind !== 'user') {

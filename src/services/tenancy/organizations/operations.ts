@@ -167,6 +167,10 @@ export const deleteOrganization = operation({
   authority: 'organization.delete',
   input: refInput,
   output: organizationDeletedView,
+  ends: {
+    ask: ({ name, members }) => `Delete ${name} (members: ${members})?`,
+    done: ({ name }) => `Deleted ${name}.`,
+  },
   run: (ctx, _input, { organization, role }) =>
     transaction(async () => {
       const organizationId = organization.id;

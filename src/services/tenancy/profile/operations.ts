@@ -142,6 +142,23 @@ export const deleteUser = operation({
   authority: 'operator',
   input: z.strictObject({ user: userRef }),
   output: deletedUserView,
+  ends: {
+    ask: ({ email, name }) => `Delete the account of ${email ?? name}?`,
+    effects: ({ ownerless }) =>
+      ownerless.length === 0
+        ? []
+        : [
+            `These organizations will have no owner: ${ownerless.map(({ slug }) => slug).join(', ')}.`,
+          ],
+    done: ({ email, name, ownerless }) => [
+      `Deleted the account of ${email ?? name}.`,
+      ...ownerless.map(({ slug: org }) => ({
+        say: `${org} has no owner now. Add one`,
+        operation: 'member.add' as const,
+        with: { org, role: 'owner' },
+      })),
+    ],
+  },
   run: async (ctx, input) => {
     const account = await requireAccount(input.user);
     const ownerless = await transaction(async () => {

@@ -132,6 +132,14 @@ export const removeProjectMember = operation({
   authority: 'projectMembers.change',
   input: refInput,
   output: projectMemberView,
+  ends: {
+    ask: ({ email, name }, { project }) => `Remove ${email ?? name} from ${project}?`,
+    effects: comingBack,
+    done: (view, { project }) => [
+      `Removed ${view.email ?? view.name} from ${project}.`,
+      ...comingBack(view),
+    ],
+  },
   run: (ctx, input, { organization, project }) =>
     transaction(async () => {
       const { membership, account } = await holdProjectMembership(project.id, input);
@@ -159,4 +167,8 @@ async function holdProjectMembership(
   if (account === null || membership === null)
     throw new Refusal('not_found', `${user} is not in ${project}.`);
   return { membership, account };
+}
+
+function comingBack({ synced }: { synced: boolean }): string[] {
+  return synced ? ['Group sync adds them again at the next sign-in.'] : [];
 }

@@ -156,6 +156,10 @@ export const deleteProject = operation({
   prove: proveChange,
   input: refInput,
   output: projectView,
+  ends: {
+    ask: ({ name, members }) => `Delete ${name} (members: ${members})?`,
+    done: ({ name }) => `Deleted ${name}.`,
+  },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const project = await requireProject(organization, input.project);

@@ -7,6 +7,7 @@ import { Webhook } from '../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
 import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
+import { counted } from '../../../text/counted.ts';
 import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, ref } from '../../foundation/fields.ts';
@@ -133,6 +134,11 @@ export const removeWebhook = operation({
   authority: 'webhooks.change',
   input: refInput,
   output: webhookRemovedView,
+  ends: {
+    ask: ({ url, waiting }) =>
+      `Remove the webhook to ${url} and its ${counted(waiting, 'waiting event')}?`,
+    done: ({ url }) => `Removed the webhook to ${url}.`,
+  },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const webhook = await requireWebhook(organization, input.id);
