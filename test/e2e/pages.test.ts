@@ -272,7 +272,11 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await page.getByRole('link', { name: 'I have copied it' }).click();
         await page.getByText('Change', { exact: true }).click();
         expect(await page.content()).not.toContain(token);
-        await page.getByRole('button', { name: 'Revoke' }).click();
+        await page.getByRole('link', { name: 'Revoke' }).click();
+        await page.getByRole('link', { name: 'Cancel' }).click();
+        await page.getByText('Change', { exact: true }).click();
+        await page.getByRole('link', { name: 'Revoke' }).click();
+        await page.getByRole('button', { name: 'Revoke token' }).click();
         await told(page, 'status').toBe('The token was revoked.');
       });
 

@@ -142,7 +142,8 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await told(page, 'status').toBe('The passkey was renamed.');
       await shoot(page, 'account-wide');
       await passkeys.getByText('Rename or remove').click();
-      await button(page, 'Remove').click();
+      await page.getByRole('link', { name: 'Remove', exact: true }).click();
+      await button(page, 'Remove passkey').click();
       await told(page, 'status').toBe('The passkey was removed.');
       await authenticator.set({ touched: false });
       await signOut(page);

@@ -38,7 +38,7 @@ describe('X10 interface page: every page and form', () => {
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages)
       expect(path).toMatch(
-        /^\/(login|account)\/[a-z-/]+$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
+        /^\/(login|account|orgs\/:org)\/[a-z-/]+$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
       );
   });
 
@@ -109,14 +109,19 @@ describe('X10 interface page: every page and form', () => {
   });
 
   test('X10 an account’s pages and forms refuse a person who is not signed in', async () => {
-    const own = pages.filter(({ access }) => access === 'person');
+    const own = pages.filter(({ access }) => access !== 'public');
     expect(own.length).toBeGreaterThan(8);
-    for (const { method, path } of own) {
+    for (const { method, path: pattern } of own) {
+      const path = pattern.replace(':org', 'acme');
       const answer = await browser().send(method, path, method === 'POST' ? { body: '' } : {});
       expect([path, answer.status], path).toEqual([path, method === 'GET' ? 303 : 307]);
       expect(answer.headers['location']).toContain('/api/v1/auth/resume');
       const again = await browser().send(method, `${path}?again=1`);
-      expect([path, again.status, again.headers['location']]).toEqual([path, 303, '/login']);
+      const signIn =
+        method === 'POST' || path === '/'
+          ? '/login'
+          : `/login?${new URLSearchParams({ returnTo: path })}`;
+      expect([path, again.status, again.headers['location']]).toEqual([path, 303, signIn]);
     }
     expect((await open(browser(), '/')).text).toContain('E-mail address or company domain');
   });

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { App, Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
+import { requireWithoutBody } from '../../services/foundation/operation.ts';
 import { findPendingReturn } from '../../services/signin/pending.ts';
 import { type Application, findApplication } from '../../services/signin/provider/client-row.ts';
 import { findCredential } from '../authenticate.ts';
@@ -13,8 +14,8 @@ import { openRequest, traceOf } from '../trace.ts';
 import { textOf } from './html.ts';
 import { lookOf, pagePolicy, presentPage } from './layout.ts';
 import { formProof, formToken, requireFormToken } from './marks.ts';
-import { isSignedIn, type Page, type PageReply } from './page.ts';
-import { sendToRenewal } from './renew.ts';
+import { isSignedIn, type Page, type PageReply, type Visit } from './page.ts';
+import { isRenewed, knownQuery, sendOn, sendToRenewal } from './renew.ts';
 
 const bodyLimit = 100 * 1024;
 
@@ -35,8 +36,11 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
         trace.actor = ctx.actor;
         return { ctx, token: formToken(ctx, browser) };
       },
-      right: ({ ctx }) => {
-        if (page.access === 'person' && !isSignedIn(ctx)) sendToRenewal(page, request, response);
+      right: async ({ ctx }) => {
+        if (page.access === 'public') return;
+        if (!isSignedIn(ctx)) return sendToRenewal(page, request, response);
+        if (isRenewed(page, request)) return sendOn(request, response);
+        if (page.access !== 'person') await requireWithoutBody(ctx, page.access, request.params);
       },
       read: ({ token }) => gather(page, token, request, response),
     });
@@ -47,7 +51,9 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const back = application?.origins ?? [];
     // Set before the page answers, because a refusal may also show a form.
     response.set(pagePolicy(app.config, { origins: back }));
-    const reply = await page.answer({ ctx, token, cookie, given });
+    const rehearse: Visit['rehearse'] = (operation, input) =>
+      operation.rehearse?.(ctx, input) ?? app.rehearse(() => operation(ctx, input));
+    const reply = await page.answer({ ctx, token, cookie, given, rehearse });
     const further = 'origins' in reply ? reply.origins : [];
     const script = 'script' in reply && reply.script === true;
     response.set(pagePolicy(app.config, { origins: [...back, ...further], script }));
@@ -75,7 +81,7 @@ export async function recognize(
 
 async function gather(page: Page, token: string, request: Request, response: Response) {
   const isForm = page.method === 'POST';
-  const sent = isForm ? await readForm(request, response, bodyLimit) : queryOf(page, request);
+  const sent = isForm ? await readForm(request, response, bodyLimit) : knownQuery(page, request);
   if (sent === null) return null;
   const { token: proof, ...fields } = sent;
   const given = isForm ? fields : sent;
@@ -89,15 +95,16 @@ async function gather(page: Page, token: string, request: Request, response: Res
       'The input contains a character that is not allowed. Type it again instead of pasting it.',
     );
   }
+  const { params } = request;
+  const twice = texts.find(([field]) => Object.hasOwn(params, field));
+  if (twice) throw refuseField(twice[0], 'is not a known field');
   // An empty field counts as absent.
-  return Object.fromEntries(texts.filter(([, text]) => text !== ''));
+  return { ...Object.fromEntries(texts.filter(([, text]) => text !== '')), ...textsOf(params) };
 }
 
-/** Ignores unknown query parameters, because programs that forward links add their own. */
-function queryOf(page: Page, request: Request): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(request.query).filter(([key]) => Object.hasOwn(page.input.shape, key)),
-  );
+/** The keys of the path. A path has no wildcard, so each is a text. */
+function textsOf(params: Request['params']): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([key, value]) => [key, String(value)]));
 }
 
 /** The application that the person signs in to; null if the sign-in is for idctl itself. */

@@ -3,6 +3,7 @@ import { signOut } from '../../services/people/sessions/operations.ts';
 import { checkLogout, type Logout, logoutInput } from '../../services/signin/provider/logout.ts';
 import { clearedSession } from '../cookies.ts';
 import { html } from './html.ts';
+import { otherLinks } from './navigation.ts';
 import { form, isSignedIn, type PageReply, page, type ShownPage, type Visit } from './page.ts';
 import { alert, postForm } from './parts.ts';
 import { viaRenewal } from './renew.ts';
@@ -78,6 +79,6 @@ function ask(visit: Visit, input: LogoutInput, { client, goTo }: Logout): ShownP
     main: html`<h1>Sign out?</h1>
 <p>${who} asks to sign you out here, and out of every application that you signed in to from here.</p>
 ${postForm(visit, `${path}/confirm`, html`<button type="submit">Sign out</button>`, { ...input })}
-<nav class="below" aria-label="Other ways"><a href="/">Stay signed in</a></nav>`,
+${otherLinks(html`<a href="/">Stay signed in</a>`)}`,
   };
 }

@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { parse } from '../../input.ts';
+import type { Right } from '../../services/foundation/authority/table.ts';
+import type { Ending } from '../../services/foundation/ending.ts';
 import { ownSessionOf } from '../../services/people/sessions/end.ts';
 import {
   type CookieChange,
@@ -13,6 +15,7 @@ import {
 } from '../cookies.ts';
 import { refusalForClients } from '../refusals.ts';
 import type { Html } from './html.ts';
+import { valuesOf } from './values.ts';
 
 /** One request to a page. */
 export interface Visit {
@@ -21,10 +24,17 @@ export interface Visit {
   token: string;
   /** A cookie of the request; a cookie that is sent twice counts as absent. */
   cookie(name: CookieName): string | undefined;
-  /** The fields of the form or of the query, without empty fields. */
+  /** The fields of the path, and of the form or of the query, without empty fields. */
   given: Record<string, string>;
+  /** Runs an operation with all its refusals, and rolls it back. */
+  rehearse<Input, View>(operation: Rehearsed<Input, View>, input: Input): Promise<View>;
   /** The refusal of the form. */
   refusal?: Refusal;
+}
+
+interface Rehearsed<Input, View> {
+  (ctx: Context, input: Input): Promise<View>;
+  readonly rehearse?: (ctx: Context, input: Input) => Promise<View>;
 }
 
 /** Whether a person is signed in with a session. A token does not open a page. */
@@ -55,9 +65,13 @@ export interface ShownPage {
 }
 
 interface Definition<Input extends z.ZodObject> {
+  /** A path in Express's form: `/orgs/:org`. Every `:key` is a field of the input. */
   path: string;
-  /** `person` requires a session; other people sign in first. */
-  access: 'public' | 'person';
+  /**
+   * `person` requires a session, and so does a row of the authority table; other people sign in
+   * first.
+   */
+  access: 'public' | 'person' | Right;
   input: Input;
 }
 
@@ -65,6 +79,55 @@ interface Definition<Input extends z.ZodObject> {
 export interface Page extends Definition<z.ZodObject> {
   method: 'GET' | 'POST';
   answer(visit: Visit): Promise<PageReply>;
+}
+
+/** An operation as pages see it: a page has its authority and its input. */
+export interface PageOperation<Input extends z.ZodObject, View> {
+  (ctx: Context, input: z.output<Input>): Promise<View>;
+  readonly authority: Right | 'operator' | 'public';
+  readonly input: Input;
+  readonly ends?: Ending<View, z.output<Input>>;
+  readonly rehearse?: (ctx: Context, input: z.output<Input>) => Promise<View>;
+}
+
+/** The right that the page of an operation needs. */
+export function accessTo({ authority }: Pick<PageOperation<z.ZodObject, never>, 'authority'>) {
+  if (authority !== 'operator') return authority;
+  throw new Error('the operator has no pages');
+}
+
+/** Defines a page that shows the view of an operation. */
+export function viewPage<Input extends z.ZodObject, View>(
+  path: string,
+  operation: PageOperation<Input, View>,
+  show: (visit: Visit, view: View, input: z.output<Input>) => Promise<ShownPage> | ShownPage,
+): Page {
+  return page({
+    path,
+    access: accessTo(operation),
+    input: operation.input,
+    show: async (visit, input) => show(visit, await operation(visit.ctx, input), input),
+  });
+}
+
+/** Defines a form that runs an operation; `reply` replies with its view. */
+export function operationForm<Input extends z.ZodObject, View>(
+  path: string,
+  operation: PageOperation<Input, View>,
+  { reply, refused }: Pick<Acting<Input, View>, 'reply' | 'refused'>,
+): Page {
+  return form({
+    path,
+    access: accessTo(operation),
+    input: operation.input,
+    act: async (visit, input) => reply(visit, await operation(visit.ctx, input), input),
+    refused,
+  });
+}
+
+interface Acting<Input extends z.ZodObject, View> {
+  reply: (visit: Visit, view: View, input: z.output<Input>) => Promise<PageReply> | PageReply;
+  refused: (visit: Visit & { refusal: Refusal }) => Promise<ShownPage> | ShownPage;
 }
 
 /** Defines a page to show. */
@@ -77,7 +140,7 @@ export function page<Input extends z.ZodObject>(
   return {
     ...data,
     method: 'GET',
-    answer: async (visit) => show(visit, parse(data.input, visit.given)),
+    answer: async (visit) => show(visit, parse(data.input, valuesOf(data.input, visit.given))),
   };
 }
 
@@ -91,7 +154,7 @@ export function form<Input extends z.ZodObject>(
   const { act, refused, ...data } = definition;
   const answer = async (visit: Visit): Promise<PageReply> => {
     try {
-      return await act(visit, parse(data.input, visit.given));
+      return await act(visit, parse(data.input, valuesOf(data.input, visit.given)));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { code, continuation } = error;

@@ -14,8 +14,6 @@ import type { Page } from './page.ts';
 /** The path that renews sessions; GET is a route of the REST surface. */
 export const renewalPath = '/api/v1/auth/resume';
 
-const ownForm = /^\/account\/[a-z/-]+\?again=1$/;
-
 /** The address that renews the session and returns to a page with its query. */
 export function viaRenewal(page: string, query: Record<string, string> = {}): string {
   return renewalTo(`${page}?${new URLSearchParams({ ...query, again: '1' })}`);
@@ -26,27 +24,70 @@ export function renewalTo(back: string): string {
   return `${renewalPath}?${new URLSearchParams({ returnTo: back })}`;
 }
 
-/** Redirects a request without a session to the renewal, and after one try to the sign-in page. */
-export function sendToRenewal({ method, path }: Page, request: Request, response: Response): void {
-  const [status, back] = method === 'GET' ? [303, '/'] : [307, path];
-  if (request.query['again'] !== undefined)
-    return void response.status(303).location('/login').end();
-  response.status(status).location(viaRenewal(back)).end();
+/**
+ * Redirects a request without a session to the renewal, and after one try to the sign-in page, which
+ * returns to the page.
+ */
+export function sendToRenewal(page: Page, request: Request, response: Response): void {
+  const { path } = request;
+  const isPage = page.method === 'GET';
+  const known = isPage ? Object.entries(knownQuery(page, request)) : [];
+  const query = Object.fromEntries(known.map(([key, value]) => [key, String(value)]));
+  if (request.query['again'] === undefined) {
+    response
+      .status(isPage ? 303 : 307)
+      .location(viaRenewal(path, query))
+      .end();
+  } else {
+    const returnTo = isPage && path !== '/' ? `?${new URLSearchParams({ returnTo: path })}` : '';
+    response.status(303).location(`/login${returnTo}`).end();
+  }
+}
+
+/** Whether the request asks for a page just after the renewal of its session. */
+export function isRenewed({ method }: Page, { query }: Request): boolean {
+  return method === 'GET' && query['again'] !== undefined;
+}
+
+/** Redirects to the same page without the mark of the renewal in its address. */
+export function sendOn({ originalUrl }: Request, response: Response): void {
+  const { pathname, searchParams } = new URL(originalUrl, 'http://localhost');
+  searchParams.delete('again');
+  response
+    .status(303)
+    .location(`${pathname}${searchParams.size > 0 ? `?${searchParams}` : ''}`)
+    .end();
+}
+
+/**
+ * The fields of the query that the page knows. Ignores others, because programs that forward links
+ * add their own.
+ */
+export function knownQuery({ input }: Page, { query }: Request): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).filter(([key]) => Object.hasOwn(input.shape, key)),
+  );
 }
 
 /** Renews the session of a form, and makes the browser send the form again. */
-export function renewForForm({ app, origins }: Door): RequestHandler {
+export function renewForForm(pages: Page[], { app, origins }: Door): RequestHandler {
   const secure = origins.own.startsWith('https:');
+  const forms = pages.filter(({ method, access }) => method === 'POST' && access !== 'public');
+  const isForm = (path: string) => forms.some((form) => patternOf(form).test(path));
   return async (request, response) => {
     traceOf(request).speaks = 'html';
     refuseCrossSite(request, origins);
     const { returnTo } = request.query;
-    if (typeof returnTo !== 'string' || !ownForm.test(returnTo)) {
-      throw refuseField('returnTo', 'must be a form of the account page');
-    }
+    if (typeof returnTo !== 'string' || !isForm(returnTo))
+      throw refuseField('returnTo', 'must be the path of a form');
     const refreshToken = readCookie(request.headers.cookie, 'refresh_token');
     const session = await resumeSession(openRequest(app, request), { returnTo, refreshToken });
     setCookies(response, sessionCookies(session), secure);
     response.status(307).location(session.returnTo).end();
   };
+}
+
+/** The address of a form after the renewal. */
+function patternOf({ path }: Page): RegExp {
+  return new RegExp(`^${path.replace(/:\w+/g, '[\\w.~%-]+')}\\?again=1$`);
 }

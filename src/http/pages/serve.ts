@@ -16,7 +16,7 @@ export function servePages(pages: Page[], door: Door): Router {
     if (page.method === 'GET') router.get(page.path, answerPage(page, door));
     else router.post(page.path, answerPage(page, door));
   }
-  router.post(renewalPath, renewForForm(door));
+  router.post(renewalPath, renewForForm(pages, door));
   // After a refused form, the address bar shows the path of the form, which has no page to reload.
   router.get('/login/*path', goTo('/login')).get('/account/*path', goTo('/'));
   return router;

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Waiting } from '../../../services/signin/waiting.ts';
 import { type Html, html } from '../html.ts';
 import { postForm } from '../parts.ts';
+import { rows } from '../rows.ts';
 import { type Described, type Draft, section } from './section.ts';
 
 const kinds: Record<Waiting['kind'], string> = { sso: 'Single sign-on', ldap: 'Directory' };
@@ -51,15 +52,18 @@ function connection(draft: Draft, { kind, organization, ...one }: Waiting): Html
   const along = { kind, org: organization.id, pointsAt };
   return html`<h3>${kinds[kind]} of ${organization.name}</h3>
 ${state}
-<ul class="rows">${changed}</ul>
-${same.length > 0 && html`<details><summary>Values that did not change</summary><ul class="rows">${same.map((field) => row(field, textOf(field, now), null))}</ul></details>`}
+${rows(changed)}
+${same.length > 0 && html`<details><summary>Values that did not change</summary>${rows(same.map((field) => row(field, textOf(field, now), null)))}</details>`}
 <p class="quiet">Check each value with the person who made the change. This ${kind === 'sso' ? 'provider' : 'directory'} decides who signs in as a member of ${organization.name}.</p>
 ${postForm(draft, '/account/connections/approve#connections', html`<button type="submit">Approve</button>`, along)}`;
 }
 
-function row(field: string, now: string, before: string | null): Html {
-  return html`<li><div><strong>${labels[field] ?? field}</strong>
-<p>${now}</p>${before !== null && html`<p class="quiet">Before: ${before}</p>`}</div></li>`;
+function row(field: string, now: string, before: string | null) {
+  return {
+    name: labels[field] ?? field,
+    text: now,
+    facts: [before !== null && `Before: ${before}`],
+  };
 }
 
 function nameOf({ changedBy, changedByEmail }: Pick<Waiting, 'changedBy' | 'changedByEmail'>) {

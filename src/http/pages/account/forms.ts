@@ -19,11 +19,12 @@ import { leaveOrganization } from '../../../services/tenancy/memberships/operati
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { approveSso } from '../../../services/tenancy/sso/operations.ts';
 import { clearedSession } from '../../cookies.ts';
+import { endingPages } from '../ending.ts';
 import { markSignInNotice } from '../marks.ts';
 import { form, type Page, type PageReply, page, type Visit } from '../page.ts';
 import { showAccount } from './overview.ts';
 import { passkeyForms } from './passkey-forms.ts';
-import { back, changeForm, sectionForm } from './section-form.ts';
+import { back, changeForm, ownForm, sectionForm } from './section-form.ts';
 import { leadAway } from './social.ts';
 import { newToken } from './tokens.ts';
 import { confirmAgain, enrolment } from './two-factor.ts';
@@ -40,19 +41,13 @@ const spaced = ({ shape }: typeof confirmTotp.input) =>
 const nothing = z.strictObject({});
 const provider = z.strictObject({ provider: z.enum(socialProviders) });
 
-// A form sends only text, so this converts the number.
-const tokenInput = createToken.input.extend({
-  expiresInDays: z.coerce.number().pipe(createToken.input.shape.expiresInDays.unwrap()).optional(),
-});
-
 /** The account page and its forms. */
 export const accountPages: Page[] = [
   page({
     path: '/',
     access: 'person',
-    input: z.object({ done: z.string().max(50).optional(), again: z.string().max(10).optional() }),
-    // `again` marks a renewed session; the redirect removes it from the address.
-    show: (visit, { again }) => (again === undefined ? showAccount(visit) : { goTo: '/' }),
+    input: z.object({ done: z.string().max(50).optional() }),
+    show: (visit) => showAccount(visit),
   }),
   changeForm('profile', 'profile', updateMe.input.required({ name: true }), updateMe, 'profile'),
   changeForm(
@@ -90,15 +85,15 @@ export const accountPages: Page[] = [
     (ctx, { kind, ...input }) => (kind === 'sso' ? approveSso : approveLdap)(ctx, input),
     'approved',
   ),
-  changeForm('sessions', 'sessions/end', revokeSession.input, revokeSession, 'session'),
-  changeForm('sessions', 'clients/end', endSignedIn.input, endSignedIn, 'client'),
-  sectionForm('tokens', 'tokens', tokenInput, async ({ ctx }, input) =>
-    newToken(await createToken(ctx, input)),
-  ),
-  sectionForm('tokens', 'tokens/regenerate', regenerateToken.input, async ({ ctx }, input) =>
-    newToken(await regenerateToken(ctx, input)),
-  ),
-  changeForm('tokens', 'tokens/revoke', revokeToken.input, revokeToken, 'token'),
+  ownForm('sessions', 'sessions/end', revokeSession, (visit) => back(visit, 'session', 'sessions')),
+  ownForm('sessions', 'clients/end', endSignedIn, (visit) => back(visit, 'client', 'sessions')),
+  ownForm('tokens', 'tokens', createToken, (_visit, made) => newToken(made)),
+  ownForm('tokens', 'tokens/regenerate', regenerateToken, (_visit, made) => newToken(made)),
+  ...endingPages('/account/tokens/revoke', revokeToken, {
+    act: 'Revoke token',
+    back: '/#tokens',
+    reply: (visit) => back(visit, 'token', 'tokens'),
+  }),
   sectionForm('sign-in', 'social', provider, (visit, input) => leadAway(visit, input.provider)),
   changeForm(
     'sign-in',
@@ -107,17 +102,17 @@ export const accountPages: Page[] = [
     (ctx, input) => unlinkSocial(ctx, input.provider),
     'unlinked',
   ),
-  sectionForm('organizations', 'organizations/leave', leaveOrganization.input, leave),
+  ...endingPages('/account/organizations/leave', leaveOrganization, {
+    act: 'Leave organization',
+    back: '/#organizations',
+    reply: (visit, { signedOut }) =>
+      signedOut ? toSignIn(visit, 'left') : back(visit, 'left', 'organizations'),
+  }),
   sectionForm('sessions', 'sign-out', nothing, async (visit) => {
     await signOut(visit.ctx, {});
     return toSignIn(visit, 'signed-out');
   }),
 ];
-
-async function leave(visit: Visit, input: { org: string }): Promise<PageReply> {
-  const { signedOut } = await leaveOrganization(visit.ctx, input);
-  return signedOut ? toSignIn(visit, 'left') : back(visit, 'left', 'organizations');
-}
 
 /** Redirects to the sign-in page, which shows the notice. Clears the cookies of the session. */
 function toSignIn(visit: Visit, notice: string): PageReply {

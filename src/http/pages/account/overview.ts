@@ -8,8 +8,10 @@ import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { knownAs } from '../login/forms.ts';
 import { noticeOf } from '../marks.ts';
+import { navigation } from '../navigation.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
+import { badge, button, endingLink, rows } from '../rows.ts';
 import { thanksIn } from './confirm.ts';
 import { connectionsSection } from './connections.ts';
 import { passkeyNeeds, passkeysSection } from './passkeys.ts';
@@ -84,8 +86,9 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     title: 'Your account',
     wide: true,
     ...passkeyNeeds(more),
-    main: html`<div class="head"><h1>${me.name}</h1>
-${postForm(visit, '/account/sign-out', html`<button class="small" type="submit">Sign out</button>`)}</div>
+    main: html`${me.organizations.length > 0 && navigation(me.organizations, '/')}
+<div class="head"><h1>${me.name}</h1>
+${button(visit, '/account/sign-out', 'Sign out')}</div>
 ${connectionsSection(draft('connections'), more)}
 ${profileSection(draft('profile'), me)}
 ${passwordSection(draft('password'), me, more)}
@@ -137,28 +140,29 @@ function withoutPassword(
 
 /** The organizations of the person, and their projects in them. */
 function organizationsSection(draft: Draft, me: Me, more: Described): Html {
-  return section(draft, 'organizations', listed(draft, me, more));
+  return section(draft, 'organizations', listed(me, more));
 }
 
-function listed(draft: Draft, { organizations }: Me, { groups }: Described): Html {
-  if (organizations.length === 0)
-    return html`<p class="quiet">You are not a member of an organization.</p>`;
-  return html`<ul class="rows">${organizations.map(({ id, name, role, projects }) => {
-    const by = (of: string) => (groups.has(of) ? `, from the ${groups.get(of)}` : '');
-    const roles = projects
-      .map((project) => `${project.slug} (${project.role}${by(project.id)})`)
-      .join(', ');
-    return html`<li><div><strong>${name}</strong> <span class="badge">${role}</span>
-${groups.has(id) && html`<p class="quiet">Your role comes from the ${groups.get(id) ?? ''}.</p>`}
-${roles !== '' && html`<p class="quiet">Projects: ${roles}</p>`}
-${leaving(draft, id)}</div></li>`;
-  })}</ul>`;
-}
-
-function leaving(draft: Draft, org: string): Html {
-  const button = html`<button class="small danger" type="submit">Leave organization</button>`;
-  return html`<details><summary>Leave</summary><p class="quiet">You lose access to this organization and its projects at once. Only its admins can add you again. If you signed in through it, you are signed out.</p>
-${postForm(draft, '/account/organizations/leave#organizations', button, { org })}</details>`;
+function listed({ organizations }: Me, { groups }: Described): Html {
+  return rows(
+    organizations.map(({ id, slug, name, role, projects }) => {
+      const by = (of: string) => (groups.has(of) ? `, from the ${groups.get(of)}` : '');
+      const roles = projects
+        .map((project) => `${project.slug} (${project.role}${by(project.id)})`)
+        .join(', ');
+      return {
+        name,
+        href: `/orgs/${slug}/people`,
+        mark: badge(role),
+        facts: [
+          groups.has(id) && `Your role comes from the ${groups.get(id)}.`,
+          roles !== '' && `Projects: ${roles}`,
+        ],
+        action: endingLink('/account/organizations/leave', 'Leave', { org: slug }),
+      };
+    }),
+    'You are not a member of an organization.',
+  );
 }
 
 /** The sessions of the person, and the applications that the person is signed in to. */
@@ -168,36 +172,33 @@ function sessionsSection(
   more: Described,
   clients: SignedIn[],
 ): Html {
-  const rows = sessions
+  const shown = sessions
     .toReversed()
-    .map((session) => row(draft, session, more.sessions.get(session.id)));
+    .map((session) => sessionRow(draft, session, more.sessions.get(session.id)));
   const applications =
     clients.length > 0 &&
-    html`<h3>Applications</h3><ul class="rows">${clients.map((client) => clientRow(draft, client))}</ul>`;
-  return section(draft, 'sessions', html`<ul class="rows">${rows}</ul>${applications}`);
+    html`<h3>Applications</h3>${rows(clients.map((client) => clientRow(draft, client)))}`;
+  return section(draft, 'sessions', html`${rows(shown)}${applications}`);
 }
 
-function clientRow(draft: Draft, { clientId, name, organization, since }: SignedIn): Html {
-  const button = html`<button class="small" type="submit">Sign out there</button>`;
-  return html`<li>
-<div><strong>${name}</strong><p class="quiet">${organization.name} · signed in ${ago(draft.ctx.now, since)}</p></div>
-${postForm(draft, '/account/clients/end#sessions', button, { clientId })}
-</li>`;
+function clientRow(draft: Draft, { clientId, name, organization, since }: SignedIn) {
+  return {
+    name,
+    facts: [`${organization.name} · signed in ${ago(draft.ctx.now, since)}`],
+    action: button(draft, '/account/clients/end#sessions', 'Sign out there', { clientId }),
+  };
 }
 
-function row(draft: Draft, session: ShownSession, organization: string | undefined): Html {
+function sessionRow(draft: Draft, session: ShownSession, organization: string | undefined) {
   const { id, method, current, createdAt, lastSeenAt, address, userAgent } = session;
-  const now = draft.ctx.now;
-  const end = postForm(
-    draft,
-    '/account/sessions/end#sessions',
-    html`<button class="small" type="submit">End</button>`,
-    { id },
-  );
+  const { now } = draft.ctx;
   const by = `with ${methodNames[method] ?? method}${organization === undefined ? '' : ` of ${organization}`}`;
-  return html`<li>
-<div><strong>${programOf(userAgent)}</strong>${current && html` <span class="badge">this one</span>`}
-<p class="quiet">${address ?? 'unknown address'} · ${by}, ${ago(now, createdAt)} · last used ${ago(now, lastSeenAt)}</p></div>
-${!current && end}
-</li>`;
+  return {
+    name: programOf(userAgent),
+    mark: current ? badge('this one') : undefined,
+    facts: [
+      `${address ?? 'unknown address'} · ${by}, ${ago(now, createdAt)} · last used ${ago(now, lastSeenAt)}`,
+    ],
+    action: !current && button(draft, '/account/sessions/end#sessions', 'End', { id }),
+  };
 }

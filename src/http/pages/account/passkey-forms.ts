@@ -8,6 +8,7 @@ import {
   removePasskey,
   renamePasskey,
 } from '../../../services/signin/passkeys/operations.ts';
+import { endingPages } from '../ending.ts';
 import { totpCode } from '../login/mail-code.ts';
 import { form, type Page } from '../page.ts';
 import { answered, passkeyAnswer } from '../passkey-form.ts';
@@ -35,7 +36,11 @@ export const passkeyForms: Page[] = [
     },
   ),
   changeForm('passkeys', 'passkeys/rename', renamePasskey.input, renamePasskey, 'passkey-renamed'),
-  changeForm('passkeys', 'passkeys/remove', removePasskey.input, removePasskey, 'passkey-removed'),
+  ...endingPages('/account/passkeys/remove', removePasskey, {
+    act: 'Remove passkey',
+    back: '/#passkeys',
+    reply: (visit) => back(visit, 'passkey-removed', 'passkeys'),
+  }),
   form({
     path: '/account/confirm',
     access: 'person',

@@ -3,6 +3,7 @@ import { passkeyCookie } from '../../cookies.ts';
 import { type Html, html } from '../html.ts';
 import { field, postForm } from '../parts.ts';
 import { answerField, passkeyAsked } from '../passkey-form.ts';
+import { badge, endingLink, rows } from '../rows.ts';
 import { ago, type Described, type Draft, section } from './section.ts';
 
 type Passkeys = NonNullable<Described['passkeys']>;
@@ -31,24 +32,26 @@ export function passkeysSection(draft: Draft, { passkeys, toConfirm }: Described
   const { items, noMore } = passkeys;
   const isProven = toConfirm === null;
   const content = html`<p>A passkey signs you in with your fingerprint, face or screen lock, without a password.</p>
-${items.length > 0 && html`<ul class="rows">${items.map((item) => row(draft, item, isProven))}</ul>`}
+${rows(items.map((item) => row(draft, item, isProven)))}
 ${noMore === null ? isProven && addForm(draft) : html`<p class="quiet">${reasons[noMore]}</p>`}`;
   return section(draft, 'passkeys', content);
 }
 
-function row(draft: Draft, item: Passkeys['items'][number], mayRemove: boolean): Html {
+function row(draft: Draft, item: Passkeys['items'][number], mayRemove: boolean) {
   const { id, name, createdAt, lastUsedAt, signsIn } = item;
   const { now } = draft.ctx;
   const used = lastUsedAt === null ? 'never used' : `last used ${ago(now, lastUsedAt)}`;
   const kept = { ...draft, given: {} };
   const rename = html`${field(kept, { id: `name-${id}`, name: 'name', label: 'New name', autocomplete: 'off', value: name, maxLength: 200 })}
 <button class="small" type="submit">Rename</button>`;
-  const remove = html`<button class="small danger" type="submit">Remove</button>`;
-  return html`<li><div><strong>${name}</strong>${!signsIn && html` <span class="badge">second factor only</span>`}
-<p class="quiet">added ${ago(now, createdAt)} · ${used}</p>
-<details><summary>Rename${mayRemove && ' or remove'}</summary>
+  return {
+    name,
+    mark: signsIn ? undefined : badge('second factor only'),
+    facts: [`added ${ago(now, createdAt)} · ${used}`],
+    more: html`<details><summary>Rename${mayRemove && ' or remove'}</summary>
 ${postForm(draft, '/account/passkeys/rename#passkeys', rename, { id })}
-${mayRemove && postForm(draft, '/account/passkeys/remove#passkeys', remove, { id })}</details></div></li>`;
+${mayRemove && endingLink('/account/passkeys/remove', 'Remove', { id })}</details>`,
+  };
 }
 
 function addForm(draft: Draft): Html {

@@ -1,7 +1,14 @@
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { markNotice } from '../marks.ts';
-import { form, type Page, type PageReply, type Visit } from '../page.ts';
+import {
+  form,
+  operationForm,
+  type Page,
+  type PageOperation,
+  type PageReply,
+  type Visit,
+} from '../page.ts';
 import { showAccount } from './overview.ts';
 import type { SectionName } from './section.ts';
 
@@ -19,6 +26,17 @@ export function sectionForm<Input extends z.ZodObject>(
     act,
     refused: (visit) => showAccount(visit, section),
   });
+}
+
+/** A form of a section that runs one of the person's own operations; `reply` replies. */
+export function ownForm<Input extends z.ZodObject, View>(
+  section: SectionName,
+  path: string,
+  operation: PageOperation<Input, View>,
+  reply: (visit: Visit, view: View) => PageReply,
+): Page {
+  const refused = (visit: Visit) => showAccount(visit, section);
+  return operationForm(`/account/${path}`, operation, { reply, refused });
 }
 
 /** Redirects to the section, which shows the notice `done`. */

@@ -9,7 +9,7 @@ import { flowCookie } from '../../cookies.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../marks.ts';
 import type { PageReply, Visit } from '../page.ts';
-import { postForm } from '../parts.ts';
+import { button } from '../rows.ts';
 import { type Draft, section } from './section.ts';
 
 /** The section for Google and GitHub; null if neither is configured or linked. */
@@ -20,12 +20,8 @@ export function socialSection(draft: Draft, linked: SocialProvider[]): Html | nu
   if (shown.length === 0) return null;
   const buttons = shown.map((provider) => {
     const [way, word] = linked.includes(provider) ? ['/unlink', 'Disconnect'] : ['', 'Connect'];
-    return postForm(
-      draft,
-      `/account/social${way}#sign-in`,
-      html`<button class="small" type="submit">${word} ${providerNames[provider]}</button>`,
-      { provider },
-    );
+    const label = `${word} ${providerNames[provider]}`;
+    return button(draft, `/account/social${way}#sign-in`, label, { provider });
   });
   return section(
     draft,

@@ -1,6 +1,8 @@
 import { type Html, html } from '../html.ts';
 import type { ShownPage } from '../page.ts';
 import { choice, field, postForm } from '../parts.ts';
+import { button, endingLink, rows } from '../rows.ts';
+import { shownOnce } from '../shown-once.ts';
 import {
   ago,
   type Described,
@@ -19,9 +21,8 @@ export function tokensSection(
 ): Html {
   const names = me.organizations.map(({ name }) => name).join(', ');
   const reach = names === '' ? '' : ` It works in all your organizations: ${names}.`;
-  const rows = tokens.map((token) => row(draft, token, more.apps.get(token.id)));
   const content = html`<p class="quiet">For programs that use your account. Anyone who has a token can act as you, within its scope.${reach}</p>
-${rows.length > 0 && html`<ul class="rows">${rows}</ul>`}
+${rows(tokens.map((token) => row(draft, token, more.apps.get(token.id))))}
 <details${draft.refusal && html` open`}><summary>Create a token</summary>${creation(draft)}</details>`;
   return section(draft, 'tokens', content);
 }
@@ -42,32 +43,17 @@ ${field(draft, { name: 'expiresInDays', label: 'Days until it expires', autocomp
   return postForm(draft, '/account/tokens#tokens', content);
 }
 
-function row(draft: Draft, token: ShownToken, app: App | undefined): Html {
+function row(draft: Draft, token: ShownToken, app: App | undefined) {
   const { id, name, description, kind } = token;
-  const buttons = [
-    ...(kind === 'pat'
-      ? [
-          postForm(
-            draft,
-            '/account/tokens/regenerate#tokens',
-            html`<button class="small" type="submit">New value</button>`,
-            { id },
-          ),
-        ]
-      : []),
-    postForm(
-      draft,
-      '/account/tokens/revoke#tokens',
-      html`<button class="small danger" type="submit">Revoke</button>`,
-      { id },
-    ),
-  ];
-  return html`<li>
-<div><strong>${name}</strong> <code>${token.prefix}…</code>
-${description !== null && html`<p>${description}</p>`}
-<p class="quiet">${madeBy(token, app)} · ${lifeOf(draft.ctx.now, token)}</p>
-<details><summary>Change</summary><p class="quiet">If you revoke the token or make a new value, programs with the old value stop working at once.</p><div class="buttons">${buttons}</div></details></div>
-</li>`;
+  const renew =
+    kind === 'pat' && button(draft, '/account/tokens/regenerate#tokens', 'New value', { id });
+  return {
+    name,
+    mark: html`<code>${token.prefix}…</code>`,
+    text: description,
+    facts: [`${madeBy(token, app)} · ${lifeOf(draft.ctx.now, token)}`],
+    more: html`<details><summary>Change</summary><p class="quiet">If you revoke the token or make a new value, programs with the old value stop working at once.</p><div class="buttons">${renew}${endingLink('/account/tokens/revoke', 'Revoke', { id })}</div></details>`,
+  };
 }
 
 type App = Described['apps'] extends Map<string, infer Value> ? Value : never;
@@ -94,13 +80,7 @@ function lifeOf(
   return `scope ${scope} · created ${day(createdAt)} · ${used} · ${ends}`;
 }
 
-/** Shows the value of a new token, which is not stored and cannot be shown again. */
+/** Shows the value of a new token. */
 export function newToken({ name, token }: { name: string; token: string }): ShownPage {
-  return {
-    title: 'Your new token',
-    main: html`<h1>Your new token</h1>
-<p>This is the value of <strong>${name}</strong>. Copy it now: it is not shown again.</p>
-<p><code class="secret">${token}</code></p>
-<p><a class="button" href="/#tokens">I have copied it</a></p>`,
-  };
+  return shownOnce('Your new token', { of: name, secret: token, back: '/#tokens' });
 }

@@ -1,5 +1,6 @@
 import qr from 'qrcode-terminal';
 import { type Html, html } from '../html.ts';
+import { otherLinks } from '../navigation.ts';
 import type { ShownPage } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { type Described, type Draft, type Me, section } from './section.ts';
@@ -68,7 +69,7 @@ function asEnrolment(content: Html, again?: Html): ShownPage {
     title: 'Set up an authenticator',
     main: html`<h1>Set up an authenticator</h1>
 ${content}
-<nav class="below" aria-label="Other ways">${again}<a href="/">Not now</a></nav>`,
+${otherLinks(...(again === undefined ? [] : [again]), html`<a href="/">Not now</a>`)}`,
   };
 }
 

@@ -5,6 +5,7 @@ import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { signInByLdapInput } from '../../../services/tenancy/ldap/schema.ts';
 import { describeDirectory } from '../../../services/tenancy/signin-settings/methods.ts';
 import { html } from '../html.ts';
+import { otherLinks } from '../navigation.ts';
 import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert } from '../parts.ts';
 import { type Directory, directoryForm } from './forms.ts';
@@ -55,7 +56,7 @@ function askByName(visit: Visit, place: LoginPlace, whose: Directory): ShownPage
     main: html`<h1>Sign in</h1>
 ${alert(visit)}
 ${directoryForm(visit, place, whose, null)}
-<nav class="below" aria-label="Other ways"><a href="${linkTo('/login', place)}">Sign in another way</a></nav>`,
+${otherLinks(html`<a href="${linkTo('/login', place)}">Sign in another way</a>`)}`,
   };
 }
 

@@ -9,6 +9,7 @@ import {
 import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../marks.ts';
+import { otherLinks } from '../navigation.ts';
 import { form, isSignedIn, type ShownPage, type Visit } from '../page.ts';
 import { alert, postForm } from '../parts.ts';
 import { askWho } from './methods.ts';
@@ -45,7 +46,7 @@ export const acceptPage = form({
 function signedOut({ email }: Invitation, invitation: string): Html {
   const returnTo = linkTo('/login', {}, { invitation });
   return html`<p><a class="button" href="${linkTo('/login', { identifier: email, returnTo })}">Sign in to accept</a></p>
-<nav class="below" aria-label="Other ways"><a href="${linkTo('/login/signup', { identifier: email }, { invitation })}">Create an account</a></nav>`;
+${otherLinks(html`<a href="${linkTo('/login/signup', { identifier: email }, { invitation })}">Create an account</a>`)}`;
 }
 
 async function signedIn(

@@ -5,6 +5,7 @@ import { signInByCode } from '../../../services/signin/flow.ts';
 import { requestMagicCode, signInByCodeInput } from '../../../services/signin/methods/codes.ts';
 import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { type Html, html } from '../html.ts';
+import { otherLinks } from '../navigation.ts';
 import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { answerField, passkeyAnswer, passkeyAsked } from '../passkey-form.ts';
@@ -48,9 +49,15 @@ ${of.more}
 <p>${of.said} <strong class="address">${identifier}</strong></p>
 ${alert(visit)}
 ${postForm(visit, of.enterAt, content, along, asked?.attributes)}
-<nav class="below" aria-label="Other ways">
-${postForm(visit, of.againAt, html`<button class="link" type="submit">Send another code</button>`, along)}
-<a href="${linkTo('/login', { returnTo })}">Start again</a></nav>`,
+${otherLinks(
+  postForm(
+    visit,
+    of.againAt,
+    html`<button class="link" type="submit">Send another code</button>`,
+    along,
+  ),
+  html`<a href="${linkTo('/login', { returnTo })}">Start again</a>`,
+)}`,
   };
 }
 

@@ -6,6 +6,7 @@ import {
   selfSignupAllowed,
 } from '../../../services/tenancy/signin-settings/methods.ts';
 import { type Html, html } from '../html.ts';
+import { otherLinks } from '../navigation.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { alert, field, hidden, notice } from '../parts.ts';
 import {
@@ -56,7 +57,7 @@ ${field(visit, {
 </form>
 ${passkey && passkeySignIn({ ...visit, token }, place, { ...autofillAt(visit, '#identifier'), look: 'plain' })}
 ${social.length > 0 && html`<p class="or"><span>or</span></p>${social}`}
-${below.length > 0 && html`<nav class="below" aria-label="Other ways">${below}</nav>`}`,
+${below.length > 0 && otherLinks(...below)}`,
   };
 }
 
@@ -121,7 +122,7 @@ ${notice(said)}${alert(visit)}
 ${ways.length + others.length === 0 && !passkey && html`<p>There is no way to sign in with this address. Ask your administrator.</p>`}
 ${ways.map((way, at) => html`${at > 0 && or}${way}`)}
 ${passkey && passkeySignIn(visit, place, { ...autofillAt(visit, '#password'), ...(ways.length > 0 && { look: 'plain' }) })}
-${others.length > 0 && html`<nav class="below" aria-label="Other ways">${others}</nav>`}`,
+${others.length > 0 && otherLinks(...others)}`,
   };
 }
 

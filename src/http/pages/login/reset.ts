@@ -10,6 +10,7 @@ import {
 } from '../../../services/signin/methods/codes.ts';
 import { html } from '../html.ts';
 import { markSignInNotice } from '../marks.ts';
+import { otherLinks } from '../navigation.ts';
 import { form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
 import { passkeyAnswer } from '../passkey-form.ts';
@@ -88,7 +89,7 @@ ${notice('Your address is confirmed, and you are signed in.')}
 <p>Your account has no password yet. The password from the sign-up was not chosen in this browser, so another person may know it. idctl removed it.
 To choose a new password, request a code.</p>
 ${postForm(visit, path, html`<button type="submit">Send me a code</button>`, along)}
-<nav class="below" aria-label="Other ways"><a href="/">Later</a></nav>`,
+${otherLinks(html`<a href="/">Later</a>`)}`,
   };
 }
 
@@ -101,7 +102,7 @@ function askAddress(visit: Visit, identifier: string | undefined): ShownPage {
 <p>We send a code to your e-mail address. Use it to choose a new password.</p>
 ${alert(visit)}
 ${postForm(visit, path, content)}
-<nav class="below" aria-label="Other ways"><a href="${linkTo('/login', { identifier })}">Back to sign-in</a></nav>`,
+${otherLinks(html`<a href="${linkTo('/login', { identifier })}">Back to sign-in</a>`)}`,
   };
 }
 

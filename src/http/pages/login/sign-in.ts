@@ -10,6 +10,7 @@ import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { passkeyCookie } from '../../cookies.ts';
 import { html } from '../html.ts';
 import { noticeOf } from '../marks.ts';
+import { otherLinks } from '../navigation.ts';
 import { arrive, form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { answered, passkeyAnswer, passkeyForm } from '../passkey-form.ts';
@@ -136,7 +137,7 @@ ${alert(visit)}
 ${totp && postForm(visit, '/login/code', html`${codeField(visit, 'totpCode')}<button type="submit">Sign in</button>`)}
 ${asked && passkeyForm(visit, '/login/code', { options: asked.options, button: 'Use a passkey', alone: true, ...(totp && { look: 'plain' }) })}
 ${asked && !totp && noScript}
-<nav class="below" aria-label="Other ways"><a href="/login">Start again</a></nav>`,
+${otherLinks(html`<a href="/login">Start again</a>`)}`,
   };
 }
 

@@ -16,6 +16,7 @@ import { lookAtInvitation } from '../../../services/tenancy/invitations/operatio
 import { selfSignupAllowed } from '../../../services/tenancy/signin-settings/methods.ts';
 import { signUpCookie } from '../../cookies.ts';
 import { html } from '../html.ts';
+import { otherLinks } from '../navigation.ts';
 import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, postForm } from '../parts.ts';
 import { askMailedCode } from './mail-code.ts';
@@ -85,7 +86,7 @@ ${field(visit, { name: 'password', label: 'Password', type: 'password', autocomp
     main: html`<h1>Create an account</h1>
 ${alert(visit)}
 ${postForm(visit, path, content, { returnTo, invitation })}
-<nav class="below" aria-label="Other ways"><a href="${linkTo('/login', { returnTo })}">I have an account</a></nav>`,
+${otherLinks(html`<a href="${linkTo('/login', { returnTo })}">I have an account</a>`)}`,
   };
 }
 

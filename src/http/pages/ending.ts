@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import { Refusal } from '../../errors.ts';
+import { parse } from '../../input.ts';
+import { refusalForClients } from '../refusals.ts';
+import { pathKeys } from '../route.ts';
+import { html } from './html.ts';
+import { otherLinks } from './navigation.ts';
+import {
+  accessTo,
+  form,
+  type Page,
+  type PageOperation,
+  type PageReply,
+  page,
+  type ShownPage,
+  type Visit,
+} from './page.ts';
+import { alert, postForm } from './parts.ts';
+import { valuesOf } from './values.ts';
+
+interface Words<View, Input> {
+  /** The name of the act, on the button. */
+  act: string;
+  /** Where a person goes who changes their mind; it may have keys of the path. */
+  back: string;
+  reply: (visit: Visit, view: View, input: Input) => Promise<PageReply> | PageReply;
+}
+
+/**
+ * A page that says what an operation ends, and its form. The page rehearses the operation, so a
+ * refusal is told before the person agrees.
+ */
+export function endingPages<Input extends z.ZodObject, View>(
+  path: string,
+  operation: PageOperation<Input, View>,
+  { act, back, reply }: Words<View, z.output<Input>>,
+): Page[] {
+  const { ends, input } = operation;
+  if (ends === undefined) throw new Error(`the operation of ${path} does not say what it ends`);
+  const refused = (visit: Visit, refusal: Refusal): ShownPage => ({
+    title: act,
+    main: html`<h1>${act}</h1>
+${alert({ ...visit, refusal: refusalForClients(refusal) })}
+<p><a class="button" href="${filled(back, visit.given)}">Back</a></p>`,
+    refusal,
+  });
+  const ask = async (visit: Visit, given: z.output<Input>): Promise<ShownPage> => {
+    const view = await visit.rehearse(operation, given);
+    const effects = ends.effects?.(view, given) ?? [];
+    return {
+      title: act,
+      main: html`<h1>${ends.ask(view, given)}</h1>
+${effects.map((effect) => html`<p>${effect}</p>`)}
+${postForm(visit, filled(path, visit.given), html`<button class="danger" type="submit">${act}</button>`, besides(path, visit.given))}
+${otherLinks(html`<a href="${filled(back, visit.given)}">Cancel</a>`)}`,
+    };
+  };
+  const data = { path, access: accessTo(operation), input };
+  return [
+    page({
+      ...data,
+      show: async (visit) => {
+        try {
+          return await ask(visit, parse(input, valuesOf(input, visit.given)));
+        } catch (error) {
+          if (error instanceof Refusal) return refused(visit, error);
+          throw error;
+        }
+      },
+    }),
+    form({
+      ...data,
+      act: async (visit, given) => reply(visit, await operation(visit.ctx, given), given),
+      refused: (visit) => refused(visit, visit.refusal),
+    }),
+  ];
+}
+
+/** The path with the values of its keys. */
+function filled(path: string, given: Record<string, string>): string {
+  return path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(given[key] ?? ''));
+}
+
+/** The fields that are not in the path. */
+function besides(path: string, given: Record<string, string>): Record<string, string> {
+  const keys = new Set(pathKeys(path));
+  return Object.fromEntries(Object.entries(given).filter(([field]) => !keys.has(field)));
+}

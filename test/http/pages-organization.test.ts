@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { organization, password, person, signedIn } from '../support/builders.ts';
+import { openIdctl } from '../support/idctl.ts';
+import { open } from '../support/pages.ts';
+
+// Tests the pages of an organization, and pages that ask before something ends.
+
+let idctl: Awaited<ReturnType<typeof openIdctl>>;
+beforeAll(async () => {
+  idctl = await openIdctl();
+});
+afterAll(() => idctl.close());
+
+/** An organization with a member who is signed in. */
+async function joined() {
+  const org = await organization(idctl);
+  const ada = await person(idctl);
+  await addMember(idctl.operator(), { org: org.slug, email: ada.email ?? '', role: 'member' });
+  return { org, ada, client: await signedIn(idctl, ada.email) };
+}
+
+test('§5.4 a member sees the people of the organization, in pages of fifty', async () => {
+  const { org, client } = await joined();
+  for (let at = 0; at < 50; at += 1) {
+    const { email } = await person(idctl);
+    await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
+  }
+  const account = await open(client, '/');
+  expect(account.body).toContain(`href="/orgs/${org.slug}/people"`);
+  const first = await open(client, `/orgs/${org.slug}/people`);
+  expect([first.status, first.text]).toEqual([200, expect.stringContaining('owner')]);
+  const more = /href="([^"]*cursor=[^"]*)"/.exec(first.body)?.[1] ?? '';
+  const second = await open(client, more);
+  const names = (body: string) => [...body.matchAll(/<strong>/g)].length;
+  expect([names(String(first.body)), names(String(second.body))]).toEqual([50, 2]);
+});
+
+test('X1 X10 the page of an organization answers a stranger as if there were none', async () => {
+  const { org } = await joined();
+  const stranger = await signedIn(idctl, (await person(idctl)).email);
+  const [hidden, missing] = [
+    await open(stranger, `/orgs/${org.slug}/people`),
+    await open(stranger, '/orgs/no-such-organization/people'),
+  ];
+  expect([hidden.status, missing.status]).toEqual([404, 404]);
+  expect(hidden.text).toContain('Page not found');
+});
+
+test('X10 a person who signs in returns to the page of the organization', async () => {
+  const { org, ada } = await joined();
+  const browser = idctl.client({ keepCookies: true });
+  const asked = await open(browser, `/orgs/${org.slug}/people`);
+  expect(asked.text).toContain('E-mail address or company domain');
+  const named = await open(
+    browser,
+    `/login?${new URLSearchParams({ identifier: ada.email ?? '', returnTo: `/orgs/${org.slug}/people` })}`,
+  );
+  const arrived = await named.submit('/login/password', { password });
+  expect(arrived.text).toContain(`People of ${org.slug}`);
+  expect(arrived.text).toContain(ada.email);
+});
+
+test('X10 a form of an account is sent again after the session is renewed, and only a form', async () => {
+  const { client } = await joined();
+  const renewal = (returnTo: string) =>
+    client.send('POST', `/api/v1/auth/resume?${new URLSearchParams({ returnTo })}`, {
+      body: '',
+      headers: { origin: idctl.baseUrl, 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  for (const path of [
+    '/orgs/acme/people?again=1',
+    '/account/nothing?again=1',
+    '//evil.test?again=1',
+  ])
+    expect([path, (await renewal(path)).status]).toEqual([path, 400]);
+  expect((await renewal('/account/profile?again=1')).status).toBe(307);
+});
+
+test('X10 before a token is revoked, a page says what ends, and opening it changes nothing', async () => {
+  const { ada, client } = await joined();
+  const { id } = await createToken(idctl.operator(), { user: ada.id, name: 'backups' });
+  const asked = await open(client, `/account/tokens/revoke?id=${id}`);
+  expect(asked.text).toContain('Revoke the token backups');
+  expect(asked.text).toContain('Programs that use it stop working.');
+  expect((await client.get('/api/v1/me/tokens')).body.items).toHaveLength(1);
+  const done = await asked.submit('/account/tokens/revoke');
+  expect(done.text).toContain('The token was revoked.');
+  const again = await open(client, `/account/tokens/revoke?id=${id}`);
+  expect([again.status, again.text]).toEqual([404, expect.stringContaining('There is no token')]);
+});
