@@ -8,7 +8,10 @@ import { createProgram } from '../../src/cli/program.ts';
 import { reachOf } from '../../src/cli/reach.ts';
 import { settings } from '../../src/config/setting-list.ts';
 import { hintMembers, routeOf, routeText, withHints } from '../../src/http/next.ts';
+import { sectionTitles } from '../../src/http/pages/account/section.ts';
+import { linksFor, operationPages } from '../../src/http/pages/next.ts';
 import { operationRoutes } from '../../src/http/routes/list.ts';
+import { pages } from '../../src/http/surface.ts';
 import {
   type Next,
   nextParts,
@@ -100,6 +103,17 @@ test('each door says a hint in its own words', () => {
   expect(commandText([list, { to: 'show one', operation: 'client.set' }])).toBe(
     'To list them, run: idctl client list --org acme; to show one, run: idctl client set CLIENT',
   );
+});
+
+test('a page says a hint with a link to the page of its operation', () => {
+  expect(linksFor(['Wait.', { to: 'start again', operation: 'totp.enroll' }, list])).toEqual([
+    { href: '/#two-factor', text: 'Set up an authenticator' },
+  ]);
+  const paths = new Set(pages.filter(({ method }) => method === 'GET').map(({ path }) => path));
+  for (const { href } of Object.values(operationPages)) {
+    const [path = '', section = ''] = href.split('#');
+    expect([href, paths.has(path), section in sectionTitles]).toEqual([href, true, true]);
+  }
 });
 
 test('the body of a refusal has the words and the value, and the value only for an operation', () => {

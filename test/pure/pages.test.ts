@@ -33,7 +33,7 @@ test('a page shows the hint of a refusal unless it is for a terminal or a progra
   expect(shown('Sign in again.')).toEqual(['<p>Sign in again.</p>']);
   expect(shown()).toEqual([]);
   expect(shown({ technical: 'Send the current six digits as `totpCode`.' })).toEqual([]);
-  expect(shown({ to: 'start again', operation: 'totp.enroll' })).toEqual([]);
+  expect(shown({ to: 'change it', operation: 'app.set' })).toEqual([]);
   expect(shown(['Remove some.', { to: 'list them', operation: 'client.list' }])).toEqual([
     '<p>Remove some.</p>',
   ]);

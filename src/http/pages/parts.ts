@@ -1,6 +1,7 @@
 import { type InputFault, moreWords } from '../../errors.ts';
 import { sentencesFor } from '../../next.ts';
 import { type Html, html } from './html.ts';
+import { linksFor } from './next.ts';
 import type { Visit } from './page.ts';
 
 /** A form field. */
@@ -141,8 +142,9 @@ export function alert({
   ];
   const said = faults.length > 0 ? sentences : [refusal.message];
   const advice = sentencesFor(refusal.hint);
+  const links = linksFor(refusal.hint);
   return html`<div class="alert" role="alert" id="${alertId}">
-${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}${reference && html`<p class="quiet">Reference: <code>${reference}</code></p>`}</div>`;
+${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}${links.map(({ href, text }) => html`<p><a href="${href}">${text}</a></p>`)}${reference && html`<p class="quiet">Reference: <code>${reference}</code></p>`}</div>`;
 }
 
 const alertId = 'refused';

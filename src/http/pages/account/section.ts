@@ -21,7 +21,8 @@ export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & {
   toConfirm?: ToConfirm;
 };
 
-const titles = {
+/** The titles of the sections, by the names that links use. */
+export const sectionTitles = {
   connections: 'Connections to approve',
   profile: 'Profile',
   password: 'Password',
@@ -34,12 +35,12 @@ const titles = {
 };
 
 /** The names of the sections of the account page. */
-export type SectionName = keyof typeof titles;
+export type SectionName = keyof typeof sectionTitles;
 
 /** A section of the account page, with its own notice and refusal. */
 export function section(draft: Draft, name: SectionName, content: Html): Html {
   return html`<section aria-labelledby="${name}">
-<h2 id="${name}">${titles[name]}</h2>
+<h2 id="${name}">${sectionTitles[name]}</h2>
 ${notice(draft.notice)}${alert(draft)}
 ${content}
 ${draft.toConfirm && isConfirming(name) && confirmForm(draft, name, draft.toConfirm)}
