@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { clientView, newClientView } from '../../services/tenancy/clients/client.ts';
+import { clientWords } from '../../services/tenancy/clients/words.ts';
 import { noun, org, verb } from '../command.ts';
 import { type Hiding, ifFound, make, performSecret } from '../making.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+import { changesOf, fieldsOf, optionsOf } from '../settings.ts';
 
 const operations = () => import('../../services/tenancy/clients/operations.ts');
 
@@ -14,18 +16,9 @@ type New = Hiding<z.output<typeof newClientView>, 'clientSecret'>;
 
 const block: Fields<Client> = [
   ['Client ID', (view) => view.clientId],
-  ['Name', (view) => view.name],
+  ...fieldsOf<keyof typeof clientWords, Client>(clientWords),
   ['Issuer', (view) => view.issuer],
   ['Discovery', (view) => view.discoveryUrl],
-  ['Redirect URIs', (view) => view.redirectUris],
-  ['After sign-out', (view) => view.postLogoutRedirectUris],
-  ['Back-channel logout', (view) => view.backchannelLogoutUri],
-  ['Forward auth', (view) => view.forwardAuthOrigins],
-  ['Public', (view) => view.public],
-  ['PKCE', (view) => view.pkce],
-  ['ID token signed by', (view) => view.idTokenAlg],
-  ['Project', (view) => view.project],
-  ['Least role', (view) => view.role],
   ['Created', (view) => view.createdAt],
   ['Secret refused since', (view) => view.suspendedAt],
 ];
@@ -44,16 +37,6 @@ function secretOf(view: Client): string {
   return view.public || view.redirectUris.length === 0 ? 'none' : 'stored';
 }
 
-const settings = {
-  '--redirect-uri <uri...>': 'where people return after sign-in: the exact https URL',
-  '--post-logout-redirect-uri <uri...>': 'where people may return after sign-out',
-  '--backchannel-logout-uri <uri>': 'where idctl reports that a session has ended',
-  '--forward-auth-origin <origin...>': 'an origin that a proxy protects (forward auth)',
-  '--id-token-alg <alg>': 'RS256 (default) or EdDSA',
-  '--project <project>': 'only members of this project can sign in',
-  '--role <role>': 'the lowest project role that can sign in (default: viewer)',
-};
-
 export function addClientCommands(program: Command): void {
   const client = noun(program, 'client', {
     summary: 'Applications that the members of an organization can sign in to',
@@ -63,7 +46,7 @@ export function addClientCommands(program: Command): void {
     summary: 'Create a client for an application; --quiet prints only its secret',
     required: org,
     options: {
-      ...settings,
+      ...optionsOf(clientWords),
       '--public': 'no secret, for a program on a device or in a browser',
       '--no-pkce': 'do not require PKCE; the client needs a secret (for Gitea)',
     },
@@ -89,11 +72,7 @@ export function addClientCommands(program: Command): void {
     required: org,
     options: {
       '--name <name>': 'the new name',
-      ...settings,
-      '--no-post-logout-redirect-uri': 'remove all of these URIs',
-      '--no-backchannel-logout-uri': 'remove this URI',
-      '--no-forward-auth-origin': 'remove all of these origins',
-      '--no-project': 'every member of the organization can sign in',
+      ...changesOf(clientWords),
       '--public': 'make the client public, and delete its secret',
       '--no-public': 'require a secret: idctl client rotate makes one',
       '--pkce': 'require PKCE (default)',

@@ -1,11 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { idTokenAlgs } from '../../../database/models/client.ts';
 import { canonicalHost, isLoopback } from '../../../text/address.ts';
 import { name, projectRole, ref } from '../../foundation/fields.ts';
 import { list } from '../../foundation/list.ts';
+import { changing, described, spare } from '../../foundation/settings.ts';
 import { webhookUrl } from '../webhooks/webhook.ts';
 import { rowIdOf } from './client.ts';
+import { clientWords } from './words.ts';
 
 // The settings of a client that its organization chooses, and their rules.
 
@@ -72,69 +73,32 @@ const listOf = <Entry extends z.ZodType<string>>(entry: Entry) =>
     'must not list an entry twice',
   );
 
-/** The settings, each with its default. */
-export const clientSettings = {
+const shape = {
   name: clientName,
-  redirectUris: listOf(redirectUri)
-    .default([])
-    .describe(
-      'The exact URIs to which people return after signing in: https, or http on localhost.',
-    ),
-  postLogoutRedirectUris: listOf(redirectUri)
-    .default([])
-    .describe('The exact URIs to which people may return after signing out.'),
-  backchannelLogoutUri: webhookUrl
-    .nullable()
-    .default(null)
-    .describe('The URI at which idctl tells the application that a session has ended.'),
-  forwardAuthOrigins: listOf(origin)
-    .default([])
-    .describe('The origins that a proxy protects by asking idctl (forward auth).'),
-  public: z
-    .boolean()
-    .default(false)
-    .describe('Whether the client has no secret, like a program on a device.'),
-  pkce: z
-    .boolean()
-    .default(true)
-    .describe('Whether the client must send a PKCE challenge. A public client must.'),
+  redirectUris: listOf(redirectUri).default([]),
+  postLogoutRedirectUris: listOf(redirectUri).default([]),
+  backchannelLogoutUri: webhookUrl.nullable().default(null),
+  forwardAuthOrigins: listOf(origin).default([]),
+  public: z.boolean().default(false),
+  pkce: z.boolean().default(true),
   idTokenAlg: z.enum(idTokenAlgs, `must be one of ${idTokenAlgs.join(', ')}`).default('RS256'),
-  project: ref.nullable().default(null).describe('The client admits only members of this project.'),
-  role: projectRole
-    .nullable()
-    .default(null)
-    .describe('The lowest role in the project; default: viewer.'),
+  project: ref.nullable().default(null),
+  role: projectRole.nullable().default(null),
 };
 
 /** The settings of a client, each checked alone. `faultOfSettings` checks them together. */
-export type ClientSettings = z.output<z.ZodObject<typeof clientSettings>>;
+export type ClientSettings = z.output<z.ZodObject<typeof shape>>;
 
-const { shape } = z.object(clientSettings);
+/** The settings, each with its default. */
+export const clientSettings = described(shape, clientWords);
+
+/** The client settings in a change: an absent setting keeps its value. */
+export const changedSettings = changing(clientSettings);
 
 /** The settings that differ from their defaults. */
 export function spareSettings(settings: Partial<ClientSettings>): Partial<ClientSettings> {
-  const schemas = new Map<string, z.ZodType>(Object.entries(shape));
-  const said = Object.entries(settings).filter(([field, value]) => {
-    const schema = schemas.get(field);
-    const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
-    return !isDeepStrictEqual(value, usual);
-  });
-  return Object.fromEntries(said);
+  return spare(clientSettings, settings);
 }
-
-/** The client settings in a change: an absent setting keeps its value. */
-export const changedSettings = {
-  name: shape.name.optional(),
-  redirectUris: shape.redirectUris.unwrap().optional(),
-  postLogoutRedirectUris: shape.postLogoutRedirectUris.unwrap().optional(),
-  backchannelLogoutUri: shape.backchannelLogoutUri.unwrap().optional(),
-  forwardAuthOrigins: shape.forwardAuthOrigins.unwrap().optional(),
-  public: shape.public.unwrap().optional(),
-  pkce: shape.pkce.unwrap().optional(),
-  idTokenAlg: shape.idTokenAlg.unwrap().optional(),
-  project: shape.project.unwrap().optional(),
-  role: shape.role.unwrap().optional(),
-};
 
 /** A fault of the settings as a whole, with the field to change, or null. */
 export function faultOfSettings(

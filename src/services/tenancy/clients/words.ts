@@ -1,0 +1,58 @@
+import type { WordsFor } from '../../foundation/setting-words.ts';
+import type { ClientSettings } from './fields.ts';
+
+/** The words for the settings of a client. */
+export const clientWords: WordsFor<keyof ClientSettings> = {
+  name: { label: 'Name', about: 'The name that people read when they sign in.' },
+  redirectUris: {
+    label: 'Redirect URIs',
+    about: 'The exact URIs to which people return after signing in: https, or http on localhost.',
+    options: {
+      '--redirect-uri <uri...>': 'where people return after sign-in: the exact https URL',
+    },
+  },
+  postLogoutRedirectUris: {
+    label: 'After sign-out',
+    about: 'The exact URIs to which people may return after signing out.',
+    options: { '--post-logout-redirect-uri <uri...>': 'where people may return after sign-out' },
+    clearing: { '--no-post-logout-redirect-uri': 'remove all of these URIs' },
+  },
+  backchannelLogoutUri: {
+    label: 'Back-channel logout',
+    about: 'The URI at which idctl tells the application that a session has ended.',
+    options: { '--backchannel-logout-uri <uri>': 'where idctl reports that a session has ended' },
+    clearing: { '--no-backchannel-logout-uri': 'remove this URI' },
+  },
+  forwardAuthOrigins: {
+    label: 'Forward auth',
+    about: 'The origins that a proxy protects by asking idctl (forward auth).',
+    options: {
+      '--forward-auth-origin <origin...>': 'an origin that a proxy protects (forward auth)',
+    },
+    clearing: { '--no-forward-auth-origin': 'remove all of these origins' },
+  },
+  public: {
+    label: 'Public',
+    about: 'Whether the client has no secret, like a program on a device.',
+  },
+  pkce: {
+    label: 'PKCE',
+    about: 'Whether the client must send a PKCE challenge. A public client must.',
+  },
+  idTokenAlg: {
+    label: 'ID token signed by',
+    about: 'The algorithm that signs the ID tokens of the client.',
+    options: { '--id-token-alg <alg>': 'RS256 (default) or EdDSA' },
+  },
+  project: {
+    label: 'Project',
+    about: 'The client admits only members of this project.',
+    options: { '--project <project>': 'only members of this project can sign in' },
+    clearing: { '--no-project': 'every member of the organization can sign in' },
+  },
+  role: {
+    label: 'Least role',
+    about: 'The lowest role in the project; default: viewer.',
+    options: { '--role <role>': 'the lowest project role that can sign in (default: viewer)' },
+  },
+};
