@@ -3,12 +3,15 @@ import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
 import type {
   reachView,
+  SignInSettingName,
   signInSettingsView,
 } from '../../services/tenancy/signin-settings/operations.ts';
+import { signInWords } from '../../services/tenancy/signin-settings/words.ts';
 import { shellWord } from '../../text/shell-word.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+import { optionsOf, fieldsOf as settingFields } from '../settings.ts';
 
 const operations = () => import('../../services/tenancy/signin-settings/operations.ts');
 
@@ -23,15 +26,15 @@ function fieldsOf({ obstacles }: Reach): Fields<Settings> {
     const why = obstacles[name]?.replace(/\.$/, '');
     return view[name] && why ? `on (not available: ${why})` : onOff(view[name]);
   };
-  return [
-    ['Password', method('password')],
-    ['Passkey', method('passkey')],
-    ['Magic code', method('magicCode')],
-    ['Google', method('google')],
-    ['GitHub', method('github')],
-    ['Allow self-signup', (view) => onOff(view.allowSelfSignup)],
-    ['Restrict OAuth to verified domains', (view) => onOff(view.restrictOauthToVerifiedDomains)],
-  ];
+  return settingFields<SignInSettingName, Settings>(signInWords, {
+    password: method('password'),
+    passkey: method('passkey'),
+    magicCode: method('magicCode'),
+    google: method('google'),
+    github: method('github'),
+    allowSelfSignup: (view) => onOff(view.allowSelfSignup),
+    restrictOauthToVerifiedDomains: (view) => onOff(view.restrictOauthToVerifiedDomains),
+  });
 }
 
 const org = { '--org <org>': 'id or slug' };
@@ -59,15 +62,7 @@ export function addSignInCommands(program: Command): void {
       'With --restrict-oauth-to-verified-domains on, Google and GitHub sign in only people whose address is on a verified domain.',
     required: org,
     rehearsable: true,
-    options: {
-      '--password <on|off>': 'e-mail and password',
-      '--passkey <on|off>': 'a passkey (default: as --password)',
-      '--magic-code <on|off>': 'a code by mail',
-      '--google <on|off>': 'Google, if set up in the instance',
-      '--github <on|off>': 'GitHub, if set up in the instance',
-      '--allow-self-signup <on|off>': 'sign-up without an invitation',
-      '--restrict-oauth-to-verified-domains <how>': 'on or off, as explained above',
-    },
+    options: optionsOf(signInWords),
     example: 'idctl signin set --org acme --password off --google on',
     run: async (call) => {
       const { changeSignInSettings, showReach } = await operations();

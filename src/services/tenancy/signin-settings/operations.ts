@@ -8,23 +8,29 @@ import { transaction } from '../../../database/transaction.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
+import { changing, described } from '../../foundation/settings.ts';
 import { type Choices, findGoverningDomain, settingNames, settingsOf } from './governing.ts';
 import { findObstacle, switchedMethods } from './methods.ts';
 import { requireOwnersLetIn } from './owners.ts';
+import { signInWords } from './words.ts';
 
 // The sign-in settings of an organization (spec §2.9).
 
 const refInput = z.strictObject({ org: ref });
 
-export const signInSettingsView = z.object({
+const settings = {
   password: z.boolean(),
-  passkey: z.boolean().describe('If absent, `password` decides.'),
+  passkey: z.boolean(),
   magicCode: z.boolean(),
   google: z.boolean(),
   github: z.boolean(),
   allowSelfSignup: z.boolean(),
   restrictOauthToVerifiedDomains: z.boolean(),
-});
+};
+
+export type SignInSettingName = keyof typeof settings;
+
+export const signInSettingsView = z.object(described(settings, signInWords));
 
 export const reachView = z.object({
   governs: z.boolean(),
@@ -34,7 +40,7 @@ export const reachView = z.object({
     .describe('Why the instance cannot offer a method, whatever the settings say.'),
 });
 
-const choicesInput = z.strictObject({ org: ref, ...signInSettingsView.partial().shape });
+const choicesInput = z.strictObject({ org: ref, ...changing(signInSettingsView.shape) });
 
 /** Shows the organization's sign-in settings. An unset setting follows the instance. */
 export const showSignInSettings = operation({
