@@ -23,7 +23,7 @@ export function absolute(setting: Setting, value: unknown, folder: string): unkn
   return file === undefined ? value : `sqlite:${resolve(folder, file)}`;
 }
 
-/** Refuses all errors of a configuration at once. A single error is thrown unchanged. */
+/** Refuses all errors of a configuration together. A single error is thrown unchanged. */
 export function refuseAll(errors: Refusal[]): void {
   const [first, ...more] = errors;
   if (first === undefined) return;

@@ -22,7 +22,7 @@ const mostHeld = 1000;
  */
 const waitersPerClient = 4;
 
-/** Limits how much work runs at once, and queues the rest. `createGate` makes it. */
+/** Limits how much work runs at the same time, and queues the rest. `createGate` makes it. */
 export interface Gate {
   /** Runs the work in turn. `client` names the known client that asks; null for a stranger. */
   <T>(work: () => Promise<T>, client?: string | null): Promise<T>;
@@ -36,10 +36,10 @@ export interface Gate {
 }
 
 /**
- * Runs at most `places()` items at once. Others wait up to `maxWaitMs`. Known clients have their
- * own queue, and every second free slot, so strangers cannot shut them out (security P8). Known
- * clients take turns, however many items each has. Refuses `overloaded` after `maxWaitMs`, or if
- * the queue is full.
+ * Runs at most `places()` items at the same time. Others wait up to `maxWaitMs`. Known clients have
+ * their own queue, and every second free slot, so strangers cannot shut them out (security P8).
+ * Known clients take turns, however many items each has. Refuses `overloaded` after `maxWaitMs`, or
+ * if the queue is full.
  */
 export function createGate(places: () => number, maxWaitMs: number): Gate {
   const strangers: Waiter[] = [];

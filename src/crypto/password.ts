@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { createGate } from './gate.ts';
 
-/** Hashes and checks passwords with argon2id. Limits how many hashes run at once. */
+/** Hashes and checks passwords with argon2id. Limits how many hashes run at the same time. */
 export interface PasswordHasher {
   /**
    * `client` names the known client that asks, or is null. Known clients have a queue of their own
@@ -32,7 +32,10 @@ export interface PasswordHasher {
   needsRehash(hash: string): boolean;
 }
 
-/** The cost of a hash (`memory` in KiB), the number of hashes at once, and the longest wait. */
+/**
+ * The cost of a hash (`memory` in KiB), the number of hashes at the same time, and the longest
+ * wait.
+ */
 export interface HashingOptions {
   memory: number;
   time: number;
@@ -52,7 +55,7 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const { memory, time, lanes } = options;
   const { concurrency } = options;
   const places = concurrency === undefined ? hashesAtOnce() : () => concurrency;
-  // Admits one caller more than may hash at once. Its `onTurn` runs while the others hash.
+  // Admits one caller more than may hash at the same time. Its `onTurn` runs while the others hash.
   const turn = createGate(() => places() + 1, options.maxWaitMs ?? 2000);
   const hashing = createGate(places, patience);
   // A random hash that no password matches. Checking it costs as much as a real one (P7).

@@ -22,8 +22,8 @@ const rowsOfBatch = 500;
 export const mostDeleted = 200_000;
 
 /**
- * Deletes old rows in small transactions, the oldest first. Several daemons can do this at once:
- * each deletes different rows. A power failure may undo the last deletions.
+ * Deletes old rows in small transactions, the oldest first. Several daemons can do this at the same
+ * time: each deletes different rows. A power failure may undo the last deletions.
  */
 export async function deleteOld<Row extends Model>(
   model: ModelStatic<Row>,

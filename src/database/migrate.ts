@@ -8,7 +8,7 @@ import { findCopyBefore } from './snapshot.ts';
 import { transactionOn } from './transaction.ts';
 
 // Each migration and its record are one transaction. Pending migrations are read again under the
-// lock (on SQLite, the write lock), so several processes may start at once.
+// lock (on SQLite, the write lock), so several processes may start at the same time.
 
 const recordTable = 'migrations';
 /** The PostgreSQL lock for migrating or moving a database. */

@@ -32,7 +32,10 @@ export interface Database {
    * no copy is needed.
    */
   copyFirst(now: Date): Promise<string | null>;
-  /** Applies pending migrations and returns their names. Several processes may call it at once. */
+  /**
+   * Applies pending migrations and returns their names. Several processes may call it at the same
+   * time.
+   */
   migrate(): Promise<string[]>;
   /** The pending migrations. Refuses `schema_newer` for a database of a newer idctl. */
   pending(): Promise<string[]>;

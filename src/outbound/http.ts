@@ -132,7 +132,7 @@ async function readRedirect(response: Incoming, host: string, redirects: 'refuse
 async function readStatus(response: Incoming, host: string, limit: number) {
   const { status } = response;
   // Read the body so that the connection can be reused, but keep none of it: many receivers may
-  // send slowly at once. A body that is too long is cut off; the status stays valid.
+  // send slowly at the same time. A body that is too long is cut off; the status stays valid.
   await eachChunk(response, host, limit, () => {}).catch(() => undefined);
   return new Response(null, { status });
 }

@@ -64,7 +64,7 @@ export function addAppCommands(program: Command): void {
       call.list((await operations()).listApps.forOperator, row, 'There are no apps.'),
   });
   verb(app, 'regenerate <id>', {
-    summary: 'Give an app a new secret; the old one and its tokens stop at once',
+    summary: 'Give an app a new secret; the old one and its tokens stop immediately',
     options: user,
     rehearsable: true,
     example: 'idctl app regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
@@ -73,7 +73,7 @@ export function addAppCommands(program: Command): void {
         fields: made,
         secret: 'clientSecret',
         question: ({ name }) =>
-          `Give the app ${name} a new secret? The old one and the app's tokens stop at once.`,
+          `Give the app ${name} a new secret? The old one and the app's tokens stop immediately.`,
       }),
   });
   verb(app, 'revoke <id>', {

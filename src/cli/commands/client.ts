@@ -86,7 +86,7 @@ export function addClientCommands(program: Command): void {
     },
   });
   verb(client, 'rotate <client>', {
-    summary: 'Give a client a new secret; the old one stops at once',
+    summary: 'Give a client a new secret; the old one stops immediately',
     required: org,
     rehearsable: true,
     example: 'idctl client rotate Grafana --org acme --yes',
@@ -94,7 +94,7 @@ export function addClientCommands(program: Command): void {
       performSecret(call, (await operations()).rotateClient, {
         fields: made,
         secret: 'clientSecret',
-        question: ({ name }) => `Give ${name} a new secret? The old one stops at once.`,
+        question: ({ name }) => `Give ${name} a new secret? The old one stops immediately.`,
       }),
   });
   verb(client, 'test <client>', {

@@ -65,7 +65,7 @@ export function addPatCommands(program: Command): void {
     run: list,
   });
   verb(pat, 'regenerate <id>', {
-    summary: 'Give a token a new value; the old one stops at once',
+    summary: 'Give a token a new value; the old one stops immediately',
     options: user,
     rehearsable: true,
     example: 'idctl pat regenerate 01991f6e-5c1f-7d0e-8a4b-2f6c1d9e0b37 --yes',
@@ -73,7 +73,8 @@ export function addPatCommands(program: Command): void {
       performSecret(call, (await operations()).regenerateToken.forOperator, {
         fields: made,
         secret: 'token',
-        question: ({ name }) => `Give the token ${name} a new value? The old one stops at once.`,
+        question: ({ name }) =>
+          `Give the token ${name} a new value? The old one stops immediately.`,
       }),
   });
   verb(pat, 'revoke <id>', {

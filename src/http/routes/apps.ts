@@ -34,7 +34,7 @@ export const appRoutes = [
   }),
   route('POST', '/api/v1/me/apps/:id/regenerate', regenerateApp, {
     summary:
-      'Give an app a new secret, shown only once; the old secret and its tokens stop at once',
+      'Give an app a new secret, shown only once; the old secret and its tokens stop immediately',
     dryRun: true,
     cli: 'app regenerate',
   }),

@@ -37,7 +37,7 @@ export const clientRoutes = [
     cli: 'client remove',
   }),
   route('POST', `${client}/rotate`, rotateClient, {
-    summary: 'Give a client a new secret; the old one stops at once',
+    summary: 'Give a client a new secret; the old one stops immediately',
     dryRun: true,
     cli: 'client rotate',
   }),

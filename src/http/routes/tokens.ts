@@ -21,7 +21,7 @@ export const tokenRoutes = [
     cli: 'pat create',
   }),
   route('POST', '/api/v1/me/tokens/:id/regenerate', regenerateToken, {
-    summary: 'Give a token a new value; the old one stops at once',
+    summary: 'Give a token a new value; the old one stops immediately',
     dryRun: true,
     cli: 'pat regenerate',
   }),

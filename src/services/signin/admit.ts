@@ -17,7 +17,7 @@ import {
 import { type Begun, requireSession } from './begin.ts';
 import type { Arrival } from './method.ts';
 
-// Admits a proven person, at once or in a second step with the second factor.
+// Admits a proven person, immediately or in a second step with the second factor.
 
 /** What `admit` gets besides the arrival. */
 interface Admission {

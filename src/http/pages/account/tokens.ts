@@ -52,7 +52,7 @@ function row(draft: Draft, token: ShownToken, app: App | undefined) {
     mark: html`<code>${token.prefix}…</code>`,
     text: description,
     facts: [`${madeBy(token, app)} · ${lifeOf(draft.ctx.now, token)}`],
-    more: html`<details><summary>Change</summary><p class="quiet">If you revoke the token or make a new value, programs with the old value stop working at once.</p><div class="buttons">${renew}${endingLink('/account/tokens/revoke', 'Revoke', { id })}</div></details>`,
+    more: html`<details><summary>Change</summary><p class="quiet">If you revoke the token or make a new value, programs with the old value stop working immediately.</p><div class="buttons">${renew}${endingLink('/account/tokens/revoke', 'Revoke', { id })}</div></details>`,
   };
 }
 

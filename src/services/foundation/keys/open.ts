@@ -118,7 +118,7 @@ export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
   const { forgetKeys, makeSigningKey } = await import('./signing-key.ts');
   const made = await makeSigningKey(ctx);
   await transaction(async () => {
-    // Two daemons that start at once may each make a key: both verify, the oldest signs.
+    // Two daemons that start at the same time may each make a key: both verify, the oldest signs.
     if (await hasCurrent()) return;
     await SigningKey.create(made);
   });

@@ -158,7 +158,10 @@ export async function keysOfIdTokens(ctx: KeyContext): Promise<JWK[]> {
   return ordered.map(({ publicJwk, privateJwk }) => ({ ...privateJwk, ...publicJwk }));
 }
 
-/** Adds an RSA key. Two daemons may do so at once: both are published, and the oldest signs. */
+/**
+ * Adds an RSA key. Two daemons may do so at the same time: both are published, and the oldest
+ * signs.
+ */
 async function addRsaKey(ctx: KeyContext): Promise<void> {
   const made = await makeSigningKey(ctx, generateRsaKey);
   await transaction(async () => {

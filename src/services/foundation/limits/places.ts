@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Refusal } from '../../../errors.ts';
 import { remembered } from '../../../host/memory.ts';
 
-// Limits how much work of one process may wait for the network at once (security S9).
+// Limits how much work of one process may wait for the network at the same time (security S9).
 
 /** How many places are taken, by name. */
 const takenPlaces = remembered(() => new Map<string, number>());

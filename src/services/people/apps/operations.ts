@@ -88,8 +88,8 @@ export const changeApp = ownOperationById({
 });
 
 /**
- * Gives an app a new secret, and revokes the old one and the app's tokens at once (security P14).
- * Only one of several parallel calls succeeds, so that every returned secret works.
+ * Gives an app a new secret, and revokes the old one and the app's tokens immediately (security
+ * P14). Only one of several parallel calls succeeds, so that every returned secret works.
  */
 export const regenerateApp = ownOperationById({
   authority: 'me.credentials',

@@ -115,9 +115,9 @@ function endOf(
 }
 
 /**
- * Gives a token a new value (spec §3.5), and lifts a suspension. The old value is revoked at once;
- * name, scope and expiry stay. Only one of several parallel calls succeeds, so that every returned
- * value works.
+ * Gives a token a new value (spec §3.5), and lifts a suspension. The old value is revoked
+ * immediately; name, scope and expiry stay. Only one of several parallel calls succeeds, so that
+ * every returned value works.
  */
 export const regenerateToken = ownOperationById({
   authority: 'me.credentials',
@@ -129,7 +129,8 @@ export const regenerateToken = ownOperationById({
     requireRenewable(ctx, token);
     const { value, prefix, hash } = newSecret('cos_pat_');
     await transaction(async () => {
-      // Held, so that a new value is marked before the account joins an organization or becomes owner.
+      // Held, so that a new value is marked before the account joins an organization or becomes
+      // owner.
       await holdAccount(ctx, token.accountId);
       const [changed] = await AccessToken.update(
         { prefix, hash, suspendedAt: null, ...(await marksOf(ctx)) },

@@ -13,8 +13,8 @@ import { readAllRows } from '../../foundation/page.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 import { replanPeople } from './apply.ts';
 
-// Plans people again when groups or mappings change. A few are planned at once, in the transaction
-// of the change. More are put on a list, which a job plans in batches.
+// Plans people again when groups or mappings change. A few are planned immediately, in the
+// transaction of the change. More are put on a list, which a job plans in batches.
 
 /** The most people that a change plans in its own transaction. */
 export const mostAtOnce = 50;

@@ -16,7 +16,7 @@ import { outranks } from '../../foundation/project-roles.ts';
 import { findGiven } from '../../tenancy/projects/view.ts';
 import { type GroupRole, roleOf, viewMapping } from './view.ts';
 
-// Writes mappings, many at once.
+// Writes many mappings in few statements.
 
 /** If a mapping gives a role above member, requires the right to grant such roles. */
 export async function requireGrant(

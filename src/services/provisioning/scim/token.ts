@@ -52,7 +52,7 @@ export const showScimToken = operation({
 });
 
 /**
- * Gives the organization a new SCIM token, and revokes the old one at once (spec §3.5). First
+ * Gives the organization a new SCIM token, and revokes the old one immediately (spec §3.5). First
  * writes the records that earlier members lack, in separate transactions.
  */
 export const rotateScimToken = operation({
@@ -77,7 +77,9 @@ export const rotateScimToken = operation({
   },
 });
 
-/** Revokes the organization's SCIM token. The client loses access (spec §3.5), and the members stay. */
+/**
+ * Revokes the organization's SCIM token. The client loses access (spec §3.5), and the members stay.
+ */
 export const revokeScimToken = operation({
   authority: 'scim.revoke',
   input,

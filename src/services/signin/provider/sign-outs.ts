@@ -72,7 +72,7 @@ interface Due {
 /** Tells a client of one sign-out; false if none is due. */
 async function tellNext(clientId: string, turn: Turn): Promise<boolean> {
   const ctx = turn.anew();
-  // The lease: if two daemons run at once, only one of them can move `next_at`.
+  // The lease: if two daemons run at the same time, only one of them can move `next_at`.
   const [claimed] = await unsynced(() =>
     select<{ id: string }>(
       `UPDATE client_sign_outs SET next_at = $2 WHERE next_at <= $3 AND id =

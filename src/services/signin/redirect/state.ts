@@ -217,7 +217,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** How many callbacks may wait for a provider at once in one process (security S9). */
+/** How many callbacks may wait for a provider at the same time in one process (security S9). */
 const mostWaiting = { client: 10, connection: 50 };
 
 /** The places of a callback: one for the client, one for the connection or social provider. */

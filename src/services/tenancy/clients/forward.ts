@@ -199,7 +199,9 @@ export async function spendTicket(
   return { cookie, to: spent.returnTo };
 }
 
-/** Deletes the ticket and returns it. If several requests use it at once, only one gets it. */
+/**
+ * Deletes the ticket and returns it. If several requests use it at the same time, only one gets it.
+ */
 async function takeTicket(id: string): Promise<HostTicket | null> {
   const found = await HostTicket.findByPk(id);
   return found !== null && (await HostTicket.destroy({ where: { id } })) === 1 ? found : null;

@@ -18,7 +18,7 @@ import { recordNewMembers } from '../scim-records/member.ts';
 import { byHand } from './membership.ts';
 import { endUnapproved } from './promotion.ts';
 
-// Steps for many members at once, in few statements.
+// Steps for many members, in few statements.
 
 type Person = Pick<Account, 'id' | 'email' | 'name'>;
 

@@ -28,7 +28,9 @@ interface Held {
   delivery: WebhookDelivery;
 }
 
-/** Sends the messages that are due: in order to each webhook, and to many webhooks at once. */
+/**
+ * Sends the messages that are due: in order to each webhook, and to many webhooks at the same time.
+ */
 export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
   const due = await findDue(ctx.now);
   const claims = due.map(({ id }) => claim(turn.anew(), id));
