@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { ConnectionKindName } from '../connection-kinds.ts';
 import { Refusal } from '../errors.ts';
 import { withMore } from '../next.ts';
 import { affectedOwners, sessionsEnding } from '../services/foundation/ending.ts';
@@ -87,7 +88,7 @@ export async function enableConnection<View>(
 /** Notes that no owner has approved the connection. With `--json`, the view says it (security I8). */
 export async function tellWaiting(
   call: Call,
-  kind: 'sso' | 'ldap',
+  kind: ConnectionKindName,
   connection: { approved: boolean },
 ): Promise<void> {
   if (call.flags.json) return;

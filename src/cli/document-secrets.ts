@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { ownFileTest } from '../config/own-files.ts';
+import { connectionKinds } from '../connection-kinds.ts';
 import { type InputFault, Refusal, refuseField } from '../errors.ts';
 import { fileFault, isMissing } from '../host/file-fault.ts';
 import { shellWord } from '../text/shell-word.ts';
@@ -32,11 +33,6 @@ export interface FoundSecret {
   source: SecretSource;
 }
 
-const secretFields = [
-  ['sso', 'clientSecret', 'issuer'],
-  ['ldap', 'bindPassword', 'uri'],
-] as const;
-
 /** Reads the secrets that the document names. A reference without a value becomes a fault. */
 export async function readSecrets(
   document: unknown,
@@ -44,7 +40,7 @@ export async function readSecrets(
 ): Promise<{ found: FoundSecret[]; faults: InputFault[] }> {
   const faults: InputFault[] = [];
   const found: FoundSecret[] = [];
-  for (const [section, field, receiver] of secretFields) {
+  for (const { name: section, secret: field, address } of Object.values(connectionKinds)) {
     const settings = memberOf(document, section);
     const reference = memberOf(settings, field);
     if (reference === undefined) continue;
@@ -53,7 +49,7 @@ export async function readSecrets(
       const read = await resolveSecret(reference, rules);
       if (read === null) continue;
       const { value, ...from } = read;
-      const host = hostOf(memberOf(settings, receiver));
+      const host = hostOf(memberOf(settings, address));
       found.push({ section, field, value, source: { field: path, ...from, host } });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -74,7 +70,7 @@ export function withSecrets(
   withheld: boolean,
 ): unknown {
   let whole = document;
-  for (const [section, field] of secretFields) {
+  for (const { name: section, secret: field } of Object.values(connectionKinds)) {
     const reference = memberOf(memberOf(whole, section), field);
     if (!isObject(whole) || reference === undefined || keepsStored(reference)) continue;
     const read = found.find((one) => one.section === section && one.field === field);

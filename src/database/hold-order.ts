@@ -1,4 +1,5 @@
 import { Transaction } from 'sequelize';
+import { connectionKindNames } from '../connection-kinds.ts';
 import { openTransaction } from './transaction.ts';
 
 // The order in which a transaction holds rows. Two transactions that hold the same rows in one order
@@ -14,8 +15,7 @@ const ranks = [
   'mappings',
   // A sign-in checks the domain, then the connection, and then finds the person.
   'domain',
-  'sso',
-  'ldap',
+  ...connectionKindNames,
   // A push holds its group before its people.
   'scimGroup',
   // All code that changes what belongs to a person holds the account first.

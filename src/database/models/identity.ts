@@ -1,3 +1,4 @@
+import type { ConnectionKindName } from '../../connection-kinds.ts';
 import type { Account } from './account.ts';
 import { column, rowOf } from './columns.ts';
 
@@ -10,7 +11,7 @@ export class Identity extends rowOf(
   {
     id: column.key(),
     accountId: column.to('accounts'),
-    kind: column.string<'sso' | 'ldap' | 'social'>(),
+    kind: column.string<ConnectionKindName | 'social'>(),
     /** The SSO or LDAP connection, or the name of the social provider. */
     connectionId: column.string(),
     /** The organization of the connection; null for social sign-in. */

@@ -1,3 +1,4 @@
+import { connectionKindNames } from '../../connection-kinds.ts';
 import type { Account } from './account.ts';
 import { column, rowOf } from './columns.ts';
 import type { Organization } from './organization.ts';
@@ -13,8 +14,7 @@ export const originKinds = [
   'manual',
   'mapping',
   'scim',
-  'sso',
-  'ldap',
+  ...connectionKindNames,
   'social',
   'invitation',
   'operator',

@@ -1,11 +1,11 @@
+import type { ConnectionKindName } from '../../connection-kinds.ts';
 import type { Account } from './account.ts';
 import { column, rowOf } from './columns.ts';
 
 /** The method by which a person signed in. */
 export type SignInMethod =
   | 'password'
-  | 'sso'
-  | 'ldap'
+  | ConnectionKindName
   | 'magicCode'
   | 'google'
   | 'github'

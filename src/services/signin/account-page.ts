@@ -1,4 +1,5 @@
 import { Op } from 'sequelize';
+import { connectionKinds } from '../../connection-kinds.ts';
 import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { Account } from '../../database/models/account.ts';
@@ -65,7 +66,7 @@ async function describePasskeys(ctx: Context, account: Account) {
  */
 async function listSingleSignOn(ctx: Context, { id, email }: Account) {
   const keys = await Identity.findAll({
-    where: { accountId: id, kind: 'sso' },
+    where: { accountId: id, kind: connectionKinds.sso.name },
     attributes: ['connectionId'],
   });
   const own = { id: keys.map(({ connectionId }) => connectionId) };

@@ -1,3 +1,4 @@
+import { factorKinds } from '../../connection-kinds.ts';
 import type { Context } from '../../context.ts';
 import { hold } from '../../database/hold.ts';
 import type { Account } from '../../database/models/account.ts';
@@ -51,7 +52,8 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   if (factor === 'missing') return { asks: now };
   // A session by single sign-on or passkey keeps the organization whose provider was the only proof
   // when its second factor was added (security P12).
-  const vouchedBy = method === 'sso' || method === 'passkey' ? (factor?.vouchedBy ?? null) : null;
+  const keepsProvider = method === 'passkey' || factorKinds.includes(method);
+  const vouchedBy = keepsProvider ? (factor?.vouchedBy ?? null) : null;
   // The person proved the account in another way since the restore that suspended them.
   if (method !== 'passkey' && !unapproved && now.hasPasskey) await resumePasskeys(account.id);
   const begun = {

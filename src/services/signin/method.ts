@@ -1,3 +1,4 @@
+import type { ConnectionKindName } from '../../connection-kinds.ts';
 import type { Context } from '../../context.ts';
 import type { Account } from '../../database/models/account.ts';
 import { giveBack, type Limit } from '../foundation/limits/limit.ts';
@@ -79,7 +80,7 @@ interface Events<K extends WayTypes> {
 /** One way to sign in. */
 interface Way<K extends WayTypes> {
   /** A held arrival is stored with this name, so the name never changes. */
-  name: 'password' | 'magicCode' | 'passkey' | 'ldap' | 'sso' | 'social' | 'loginLink';
+  name: ConnectionKindName | 'password' | 'magicCode' | 'passkey' | 'social' | 'loginLink';
   /** Runs the sign-in if this way is offered. A refusal here counts nothing and has no event. */
   offered: <T>(ctx: Context, input: K['input'], signIn: (at: K['at']) => Promise<T>) => Promise<T>;
   limits?: Limits<K>;
@@ -97,7 +98,7 @@ interface Way<K extends WayTypes> {
   /** The URL that the person goes to after the sign-in; `/` if absent. */
   returnTo?: (proof: K['proof']) => string;
   /** The words of a refusal, for ways with fields to fill in. */
-  words?: 'password' | 'ldap';
+  words?: Parameters<typeof inWordsOf>[0];
   events: Events<K>;
 }
 

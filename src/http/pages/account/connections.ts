@@ -1,11 +1,10 @@
 import { X509Certificate } from 'node:crypto';
+import { connectionKinds } from '../../../connection-kinds.ts';
 import type { Waiting } from '../../../services/signin/waiting.ts';
 import { type Html, html } from '../html.ts';
 import { postForm } from '../parts.ts';
 import { rows } from '../rows.ts';
 import { type Described, type Draft, section } from './section.ts';
-
-const kinds: Record<Waiting['kind'], string> = { sso: 'Single sign-on', ldap: 'Directory' };
 
 /** The names of the values that say where a connection points. */
 const labels: Record<string, string> = {
@@ -50,11 +49,11 @@ function connection(draft: Draft, { kind, organization, ...one }: Waiting): Html
     .filter(isChanged)
     .map((field) => row(field, textOf(field, now), before && textOf(field, before)));
   const along = { kind, org: organization.id, pointsAt };
-  return html`<h3>${kinds[kind]} of ${organization.name}</h3>
+  return html`<h3>${connectionKinds[kind].title} of ${organization.name}</h3>
 ${state}
 ${rows(changed)}
 ${same.length > 0 && html`<details><summary>Values that did not change</summary>${rows(same.map((field) => row(field, textOf(field, now), null)))}</details>`}
-<p class="quiet">Check each value with the person who made the change. This ${kind === 'sso' ? 'provider' : 'directory'} decides who signs in as a member of ${organization.name}.</p>
+<p class="quiet">Check each value with the person who made the change. This ${connectionKinds[kind].server} decides who signs in as a member of ${organization.name}.</p>
 ${postForm(draft, '/account/connections/approve#connections', html`<button type="submit">Approve</button>`, along)}`;
 }
 

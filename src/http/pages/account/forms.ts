@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ConnectionKindName, connectionKindNames } from '../../../connection-kinds.ts';
 import { changePassword } from '../../../services/people/credentials/operations.ts';
 import { revokeSession, signOut } from '../../../services/people/sessions/operations.ts';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../../services/people/two-factor/operations.ts';
 import { unlinkSocial } from '../../../services/signin/methods/social-links.ts';
 import { endSignedIn } from '../../../services/signin/provider/operations.ts';
+import { approveInput } from '../../../services/tenancy/connections/approve.ts';
 import { socialProviders } from '../../../services/tenancy/identities/social-providers.ts';
 import { approveLdap } from '../../../services/tenancy/ldap/operations.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
@@ -40,6 +42,11 @@ const spaced = ({ shape }: typeof confirmTotp.input) =>
 
 const nothing = z.strictObject({});
 const provider = z.strictObject({ provider: z.enum(socialProviders) });
+
+const approvals = { sso: approveSso, ldap: approveLdap } satisfies Record<
+  ConnectionKindName,
+  unknown
+>;
 
 /** The account page and its forms. */
 export const accountPages: Page[] = [
@@ -81,8 +88,8 @@ export const accountPages: Page[] = [
   changeForm(
     'connections',
     'connections/approve',
-    approveSso.input.extend({ kind: z.enum(['sso', 'ldap']) }),
-    (ctx, { kind, ...input }) => (kind === 'sso' ? approveSso : approveLdap)(ctx, input),
+    approveInput.extend({ kind: z.enum(connectionKindNames) }),
+    (ctx, { kind, ...input }) => approvals[kind](ctx, input),
     'approved',
   ),
   ownForm('sessions', 'sessions/end', revokeSession, (visit) => back(visit, 'session', 'sessions')),

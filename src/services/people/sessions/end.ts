@@ -1,4 +1,5 @@
 import { Op, type WhereOptions } from 'sequelize';
+import { factorKinds } from '../../../connection-kinds.ts';
 import type { Actor, Context } from '../../../context.ts';
 import { Session, type SignInMethod } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
@@ -87,7 +88,7 @@ const noSession = '00000000-0000-0000-0000-000000000000';
 
 const endingPastSecondFactor = (ctx: Context) => `UPDATE sessions SET ended_at = $2
   WHERE account_id = $1 AND ended_at IS NULL AND id <> $3
-    AND (method = 'sso' AND second_factor_at IS NULL OR vouched_by IS NOT NULL)
+    AND (method IN (${factorKinds.map((kind) => `'${kind}'`).join(', ')}) AND second_factor_at IS NULL OR vouched_by IS NOT NULL)
     AND EXISTS (SELECT 1 FROM accounts a WHERE a.id = $1 AND (a.totp_enabled_at IS NOT NULL OR a.has_passkey)
       AND ${belongsBeyond(ctx, 'COALESCE(sessions.vouched_by, sessions.organization_id)')})
   RETURNING id`;

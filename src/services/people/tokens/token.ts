@@ -1,5 +1,6 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
+import { factorKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { AccessToken, tokenKinds, tokenScopes } from '../../../database/models/access-token.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
@@ -75,7 +76,7 @@ export async function marksOf({ actor }: Context): Promise<Marks> {
   }
   const session = await Session.findByPk(actor.sessionId);
   if (session === null) return none;
-  const alone = session.method === 'sso' && session.secondFactorAt === null;
+  const alone = factorKinds.includes(session.method) && session.secondFactorAt === null;
   const vouchedBy = session.vouchedBy ?? (alone ? session.organizationId : null);
   return { vouchedBy, unapproved: session.unapproved || (await isUnapproved(session)) };
 }

@@ -1,4 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
@@ -12,7 +13,7 @@ import type { Because, OrgRoleChange, Plan } from './plan.ts';
 // Plans people's roles from all of their groups, and applies the plans.
 
 /** The cause of changed groups: a sign-in through a connection, or SCIM. */
-type Cause = 'sso' | 'ldap' | 'scim';
+type Cause = ConnectionKindName | 'scim';
 
 interface Planned {
   accountId: string;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -33,6 +34,8 @@ import {
 import { isRefusalOfPerson, type ProviderFailure, reportFailure } from '../refused.ts';
 import { requireReturnTo } from '../return-to.ts';
 
+const { sso } = connectionKinds;
+
 /** Starts single sign-on (spec §4.1). Returns the provider's URL, and the browser's flow cookie. */
 export async function startSso(ctx: Context, input: z.output<typeof startSsoInput>) {
   const returnTo = requireReturnTo(ctx, input.returnTo);
@@ -45,7 +48,7 @@ export async function startSso(ctx: Context, input: z.output<typeof startSsoInpu
   const { issuer, clientId } = connection;
   const redirectUri = redirectUriOf(ctx, connection);
   const flow = { connection: connection.id, issuer, clientId, redirectUri, returnTo };
-  const { request, cookie } = beginFlow(ctx, 'sso', flow, input.flow);
+  const { request, cookie } = beginFlow(ctx, sso.name, flow, input.flow);
   const client = { issuer, clientId, redirectUri };
   const authorizationUrl = ctx.outbound
     .authorizationUrl(client, request)
@@ -72,8 +75,8 @@ interface Proof {
  * `acceptState` accepts the state once, claims the code, and limits how many callbacks wait.
  */
 export const bySso = method<BySso>({
-  name: 'sso',
-  offered: (ctx, input, signIn) => acceptState(ctx, 'sso', input, signIn),
+  name: sso.name,
+  offered: (ctx, input, signIn) => acceptState(ctx, sso.name, input, signIn),
   look: async (ctx, { input, at: { state } }) => {
     const connection = await requireSameConnection(ctx, state);
     // The provider sent the person back with an error, or without a code.
@@ -140,13 +143,16 @@ async function enterBySso(
   // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
   // person again.
   const begun = await beginSession(ctx, account, {
-    method: 'sso',
+    method: sso.name,
     connection,
     ...asked,
     unapproved,
   });
   if ('session' in begun)
-    await ensureMember(ctx, connection.organizationId, account, { kind: 'sso', by: connection.id });
+    await ensureMember(ctx, connection.organizationId, account, {
+      kind: sso.name,
+      by: connection.id,
+    });
   return begun;
 }
 
@@ -158,7 +164,7 @@ async function attach(ctx: Context, connection: SsoConnection, said: Said) {
   if (subject === null) throw signInFailed('subject_missing');
   const { email, name } = profile;
   const attached = await attachIdentity(ctx, {
-    kind: 'sso',
+    kind: sso.name,
     connection,
     issuer: said.issuer,
     subject,

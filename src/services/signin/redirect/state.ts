@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
+import type { connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { isEqual, randomToken } from '../../../crypto/secret.ts';
 import { openState, signState } from '../../../crypto/signed.ts';
@@ -66,7 +67,7 @@ export function beginFlow(
 const stateSeconds = 600;
 
 /** The kinds of sign-in by redirect. A state of one kind is invalid for the other. */
-export type Flow = 'sso' | 'social';
+export type Flow = typeof connectionKinds.sso.name | 'social';
 
 const stateFields = z.strictObject({
   id: z.string(),

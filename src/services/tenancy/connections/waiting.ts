@@ -1,3 +1,4 @@
+import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import { type Finding, right } from '../../../finding.ts';
 import type { Next } from '../../../next.ts';
 import { isApproved } from './approval.ts';
@@ -5,7 +6,7 @@ import { isApproved } from './approval.ts';
 /** The finding about a connection that no owner has approved; null if one has (security I8). */
 export function findWaiting(
   connection: { approved: boolean },
-  kind: 'sso' | 'ldap',
+  kind: ConnectionKindName,
   slug: string,
 ): (Finding & { hint: Next }) | null {
   if (isApproved(connection)) return null;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ConnectionKindName, connectionKindNames } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
@@ -17,7 +18,7 @@ import { socialProviders } from './social-providers.ts';
 
 export const identityView = z.object({
   id,
-  kind: z.enum(['sso', 'ldap', 'social']),
+  kind: z.enum([...connectionKindNames, 'social']),
   /** The id of the connection, or the name of the social provider. */
   connection: z.string(),
   issuer: z.string(),
@@ -176,7 +177,7 @@ export function recordUnlinked(ctx: Context, identity: Identity, name: string): 
  */
 export async function freeAccounts(
   ctx: Context,
-  which: { kind: 'sso' | 'ldap'; organizationId: string; issuer?: string },
+  which: { kind: ConnectionKindName; organizationId: string; issuer?: string },
 ): Promise<{ people: string[]; sessionsEnded: number }> {
   const identities = await Identity.findAll({
     where: which,

@@ -1,3 +1,4 @@
+import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { Account, isProved, isProvedForGood } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
@@ -11,7 +12,7 @@ import type { SocialProvider } from './social-providers.ts';
 
 /** The proof of a provider or directory. The caller has checked every part, also the domain. */
 export interface OutsideProof {
-  kind: 'sso' | 'ldap';
+  kind: ConnectionKindName;
   connection: { id: string; organizationId: string };
   issuer: string;
   subject: string;

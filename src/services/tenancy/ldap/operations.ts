@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { connectionKinds } from '../../../connection-kinds.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { parse } from '../../../input.ts';
@@ -163,7 +164,10 @@ export const relinkLdap = operation({
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
       const connection = await requireDirectory(organization);
-      const freed = await freeAccounts(ctx, { kind: 'ldap', organizationId: organization.id });
+      const freed = await freeAccounts(ctx, {
+        kind: connectionKinds.ldap.name,
+        organizationId: organization.id,
+      });
       const { people, sessionsEnded } = freed;
       if (people.length === 0)
         throw new Refusal(

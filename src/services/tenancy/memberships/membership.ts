@@ -1,5 +1,6 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
+import { isConnectionKind } from '../../../connection-kinds.ts';
 import type { Actor, Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
@@ -51,7 +52,7 @@ export function originOfRole({ synced, origin }: Pick<Membership, 'synced' | 'or
 
 /** Whether a new membership with this origin has a synced role. */
 export function isSyncedBy({ kind }: Origin): boolean {
-  return kind === 'scim' || kind === 'sso' || kind === 'ldap';
+  return kind === 'scim' || isConnectionKind(kind);
 }
 
 /**

@@ -1,4 +1,10 @@
 import { z } from 'zod';
+import {
+  type ConnectionKindName,
+  connectionKindNames,
+  connectionKinds,
+  isConnectionKind,
+} from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
@@ -33,8 +39,7 @@ export const offeredMethod = z.enum([
   'password',
   'passkey',
   'magicCode',
-  'sso',
-  'ldap',
+  ...connectionKindNames,
   'google',
   'github',
 ]);
@@ -56,7 +61,10 @@ export const listMethods = operation({
   run: async (ctx, { identifier: domain }) => {
     const methods = await findMethods(ctx, domain);
     const startUrl = `${ctx.config.baseUrl}/auth/sso/start?domain=${encodeURIComponent(domain)}`;
-    return { methods, ...(methods.includes('sso') ? { sso: { startUrl } } : {}) };
+    return {
+      methods,
+      ...(methods.includes(connectionKinds.sso.name) ? { sso: { startUrl } } : {}),
+    };
   },
 });
 
@@ -65,12 +73,15 @@ export async function findMethods(ctx: Context, domain: string): Promise<Offered
   const governing = await findGoverningDomain(ctx, domain);
   const isOffered = (method: Switched) =>
     isMethodAllowed(governing, method) && findObstacle(ctx, method) === null;
+  const connections: Record<ConnectionKindName, boolean> = {
+    sso: await hasSso(ctx, domain),
+    ldap: (await findDirectory(governing.organizationId)) !== null,
+  };
   const offered: [Offered, boolean][] = [
     ['password', isOffered('password')],
     ['passkey', isOffered('passkey')],
     ['magicCode', isOffered('magicCode')],
-    ['sso', await hasSso(ctx, domain)],
-    ['ldap', (await findDirectory(governing.organizationId)) !== null],
+    ...connectionKindNames.map((one): [Offered, boolean] => [one, connections[one]]),
     ...socialProviders.map((one): [Offered, boolean] => [one, isOffered(one)]),
   ];
   return offered.filter(([, is]) => is).map(([method]) => method);
@@ -106,7 +117,7 @@ const names: Partial<Record<SignInMethod, string>> = {
 };
 
 function inWords(method: Offered): string {
-  return names[method] ?? (method === 'sso' ? 'single sign-on' : 'the directory');
+  return isConnectionKind(method) ? connectionKinds[method].way : (names[method] ?? method);
 }
 
 /**

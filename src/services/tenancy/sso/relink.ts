@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ConnectionKindName, connectionKinds } from '../../../connection-kinds.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
@@ -6,7 +7,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { freeAccounts } from '../identities/operations.ts';
-import { requireSsoConnection, ssoRelinkedView } from './connection.ts';
+import { aboutSso, requireSsoConnection, ssoRelinkedView } from './connection.ts';
 import { saveSsoInput } from './schema.ts';
 
 /**
@@ -20,14 +21,14 @@ export const relinkSso = operation({
   output: ssoRelinkedView,
   run: (ctx, { fromIssuer }, { organization }) =>
     transaction(async () => {
-      const { id, emailDomain, issuer } = await requireSsoConnection(organization);
-      const keys = { kind: 'sso' as const, organizationId: organization.id };
+      const connection = await requireSsoConnection(organization);
+      const { issuer } = connection;
+      const keys = { kind: connectionKinds.sso.name, organizationId: organization.id };
       const { people, sessionsEnded } = await freeAccounts(ctx, { ...keys, issuer: fromIssuer });
       if (people.length === 0) throw await nobodyLinked(keys, fromIssuer);
       await recordEvent(ctx, {
         kind: 'sso.relinked',
-        organizationId: organization.id,
-        subject: { type: 'sso', id, name: emailDomain ?? issuer },
+        ...aboutSso(connection),
         data: { fromIssuer, people: people.length, sessionsEnded },
       });
       return { fromIssuer, issuer, people, sessionsEnded };
@@ -35,7 +36,7 @@ export const relinkSso = operation({
 });
 
 async function nobodyLinked(
-  where: { kind: 'sso'; organizationId: string },
+  where: { kind: ConnectionKindName; organizationId: string },
   issuer: string,
 ): Promise<Refusal> {
   const others = await Identity.findAll({ where, attributes: ['issuer'], group: 'issuer' });

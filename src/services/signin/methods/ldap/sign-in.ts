@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
+import { connectionKinds } from '../../../../connection-kinds.ts';
 import type { Context } from '../../../../context.ts';
 import { hold } from '../../../../database/hold.ts';
 import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
@@ -23,6 +24,8 @@ import { type Attempt, type Entering, method } from '../../method.ts';
 import { reasonOfFailure } from '../../refused.ts';
 import { recordRefusedByDirectory, reportDirectory } from './record.ts';
 
+const directory = connectionKinds.ldap;
+
 interface ByDirectory {
   input: z.output<typeof signInByLdapInput>;
   /** The connection of the organization, if it has one that is enabled. */
@@ -44,7 +47,7 @@ interface Proof {
  * on any error but `signin_failed`, and on a fault of the service account (security L8).
  */
 export const byDirectory = method<ByDirectory>({
-  name: 'ldap',
+  name: directory.name,
   offered: async (ctx, input, signIn) => signIn(await chooseDirectory(ctx, input)),
   limits: {
     of: (ctx, { input, at }) => directoryLimits(ctx, input.username, at?.organizationId ?? null),
@@ -62,7 +65,7 @@ export const byDirectory = method<ByDirectory>({
   syncGroups: (ctx, { connection, person }, accountId) =>
     syncDirectoryGroups(ctx, connection.id, accountId, person.groups),
   returnTo: ({ returnTo }) => returnTo,
-  words: 'ldap',
+  words: directory.name,
   events: {
     refused: async (ctx, { seen: { connection, entry: person } }, error) => {
       const reason = reasonOfFailure(error);
@@ -154,7 +157,7 @@ export async function enter(
     throw signInFailed(person.emails.length === 0 ? 'email_missing' : 'email_domain_not_verified');
   await keep();
   const attached = await attachIdentity(ctx, {
-    kind: 'ldap',
+    kind: directory.name,
     connection,
     issuer: person.issuer,
     subject: person.subject,
@@ -169,14 +172,14 @@ export async function enter(
   // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
   // person again.
   const begun = await beginSession(ctx, account, {
-    method: 'ldap',
+    method: directory.name,
     connection,
     secondFactor,
     unapproved,
   });
   if ('session' in begun)
     await ensureMember(ctx, connection.organizationId, account, {
-      kind: 'ldap',
+      kind: directory.name,
       by: connection.id,
     });
   return begun;
