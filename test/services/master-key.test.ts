@@ -21,8 +21,8 @@ import {
   openTotpSecret,
   sealTotpSecret,
 } from '../../src/services/people/two-factor/second-factor.ts';
-import { openBindPassword } from '../../src/services/tenancy/ldap/connection.ts';
-import { openClientSecret } from '../../src/services/tenancy/sso/connection.ts';
+import { openBindPassword } from '../../src/services/tenancy/connections/ldap.ts';
+import { openClientSecret } from '../../src/services/tenancy/connections/sso.ts';
 import { rotateWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { signingSecrets } from '../../src/services/tenancy/webhooks/webhook.ts';
 import { type Company, foundCompany } from '../support/company.ts';

@@ -1,17 +1,15 @@
+import type { ConnectionKindName } from '../../connection-kinds.ts';
 import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import type { EventActor } from '../../database/models/event.ts';
-import { LdapConnection } from '../../database/models/ldap-connection.ts';
 import { Membership } from '../../database/models/membership.ts';
-import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { shownIn } from '../foundation/authority/shown.ts';
 import { type Pointing, viewApproval } from '../tenancy/connections/approval.ts';
-import { whereLdapPoints } from '../tenancy/ldap/connection.ts';
-import { whereSsoPoints } from '../tenancy/sso/connection.ts';
+import { type Connection, findConnections } from '../tenancy/connections/kinds.ts';
 
 /** A connection that waits for the approval of an owner. */
 export interface Waiting {
-  kind: 'sso' | 'ldap';
+  kind: ConnectionKindName;
   organization: { id: string; name: string };
   enabled: boolean;
   changedBy: EventActor | null;
@@ -32,26 +30,16 @@ export async function listWaiting(ctx: Context, accountId: string): Promise<Wait
   });
   const organizations = new Map(owned.map(({ organization }) => [organization.id, organization]));
   const where = { organizationId: [...organizations.keys()], approved: false };
-  const [sso, ldap] = await Promise.all([
-    SsoConnection.findAll({ where, order: ['organizationId'] }),
-    LdapConnection.findAll({ where, order: ['organizationId'] }),
-  ]);
-  const view = async (
-    kind: Waiting['kind'],
-    connection: SsoConnection | LdapConnection,
-    now: Pointing,
-  ) => {
-    const { id = '', name = '' } = organizations.get(connection.organizationId) ?? {};
-    const { enabled, lastApproved: before } = connection;
-    const { changedBy, pointsAt } = viewApproval(connection, now);
+  const view = async ({ kind, row, points }: Connection) => {
+    const { id = '', name = '' } = organizations.get(row.organizationId) ?? {};
+    const { enabled, lastApproved: before } = row;
+    const now = points(ctx);
+    const { changedBy, pointsAt } = viewApproval(row, now);
     const changedByEmail = await findEmail(id, changedBy);
     const about = { kind, organization: { id, name }, enabled, changedBy, changedByEmail };
     return { ...about, pointsAt, before, now };
   };
-  return Promise.all([
-    ...sso.map((each) => view('sso', each, whereSsoPoints(ctx, each))),
-    ...ldap.map((each) => view('ldap', each, whereLdapPoints(each))),
-  ]);
+  return Promise.all((await findConnections(where)).map(view));
 }
 
 /** The address of the actor's account, as the organization sees it. */

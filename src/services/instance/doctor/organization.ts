@@ -1,35 +1,23 @@
 import type { Context } from '../../../context.ts';
-import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { ScimGroup } from '../../../database/models/scim-group.ts';
 import { ScimRequest } from '../../../database/models/scim-request.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { select } from '../../../database/select.ts';
-import { type Finding, right, type Step, wrong } from '../../../finding.ts';
-import { inWords } from '../../foundation/limits/limit.ts';
+import { right, wrong } from '../../../finding.ts';
 import { baseOf } from '../../provisioning/scim/view.ts';
-import { testLdap } from '../../signin/methods/ldap/test.ts';
-import { findWaiting } from '../../tenancy/connections/waiting.ts';
-import { type Rest, restOfDoctor } from '../../tenancy/ldap/bind-tries.ts';
+import { findConnections } from '../../tenancy/connections/kinds.ts';
 import { governsNoAccount, saysSomething } from '../../tenancy/signin-settings/operations.ts';
 import { findOwnersWithoutWay } from '../../tenancy/signin-settings/owners.ts';
-import { testSso } from '../../tenancy/sso/test.ts';
 import { type Check, check, shownTime } from './check.ts';
-
-interface Examination {
-  ok: boolean;
-  message: string;
-  steps: readonly Pick<Step, 'ok' | 'hint'>[];
-}
+import { checkConnections } from './connections.ts';
 
 /** Checks an organization's connections, SCIM token, mappings, webhooks, and ways to sign in. */
 export async function checkOrganization(ctx: Context, organization: Organization) {
   const checks = await Promise.all([
-    checkSso(ctx, organization),
-    checkLdap(ctx, organization),
+    checkConnections(ctx, organization),
     checkStored(ctx, organization),
   ]);
   return checks.flat().filter((each) => each !== null);
@@ -48,81 +36,12 @@ export async function checkStored(ctx: Context, organization: Organization): Pro
   return checks.filter((each) => each !== null);
 }
 
-async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
-  const connection = await SsoConnection.findOne({ where: { organizationId: id } });
-  if (connection === null) return null;
-  return check(
-    `single sign-on of ${slug}`,
-    'the provider answers, and accepts the client',
-    async () => {
-      const waiting = findWaiting(connection, 'sso', slug);
-      if (!connection.enabled)
-        return withWaiting(right(`${connection.issuer}, not enabled`), waiting);
-      const finding = ofExamination(await testSso(ctx, { org: id }), connection.issuer);
-      if (waiting !== null) return withWaiting(finding, waiting);
-      if (!finding.ok || !connection.autoRemove || connection.absentGroups === 'none')
-        return finding;
-      // Security I7: some providers omit the claim for people without groups.
-      return right(finding.seen, [
-        `If the provider omits ${connection.groupsClaim} for people without groups, they keep their former roles.`,
-        {
-          to: 'remove the roles',
-          operation: 'sso.set',
-          with: { org: slug, absentGroups: 'none' },
-        },
-      ]);
-    },
-  );
-}
-
-async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
-  const connection = await LdapConnection.findOne({ where: { organizationId: id } });
-  if (connection === null) return null;
-  return check(
-    `directory of ${slug}`,
-    'the directory answers, and the filter finds people',
-    async () => {
-      const waiting = findWaiting(connection, 'ldap', slug);
-      if (!connection.enabled) return withWaiting(right(`${connection.uri}, not enabled`), waiting);
-      const rest = await restOfDoctor(ctx, connection);
-      if (rest !== null) return withWaiting(resting(slug, rest), waiting);
-      return withWaiting(ofExamination(await testLdap(ctx, { org: id }), connection.uri), waiting);
-    },
-  );
-}
-
-/** Adds that owners have not approved the connection yet. Without another fault, that is none. */
-function withWaiting(finding: Finding, waiting: ReturnType<typeof findWaiting>): Finding {
-  if (waiting === null) return finding;
-  if (finding.ok) return right(`${finding.seen}; ${waiting.seen}`, waiting.hint);
-  return wrong(`${finding.seen.replace(/\.$/, '')}; it also ${waiting.seen}`, finding.hint);
-}
-
-/** The finding while `doctor` pauses, so as not to lock the service account (security L8). */
-function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding {
-  return wrong(
-    `${everywhere ? 'directories have' : 'the directory has'} refused ${refused} bind passwords; doctor tests the password again in ${inWords(seconds)}`,
-    [
-      { say: 'Store the right password', operation: 'ldap.set-password', with: { org: slug } },
-      { say: 'then test it', operation: 'ldap.test', with: { org: slug } },
-    ],
-  );
-}
-
-function ofExamination({ ok, message, steps }: Examination, subject: string): Finding {
-  const step = steps.find((each) => !each.ok);
-  return ok
-    ? right(subject)
-    : wrong(message, step?.hint ?? 'Run the test of the connection, to see each step.');
-}
-
 /** Reports mapped groups that SCIM does not push. Their names may be misspelled. */
 async function checkMappings({ id, slug }: Organization): Promise<Check | null> {
   const where = { organizationId: id };
   const groups = await ScimGroup.count({ where });
-  const others = (await SsoConnection.count({ where })) + (await LdapConnection.count({ where }));
   // A connection may send the group.
-  if (groups === 0 || others > 0) return null;
+  if (groups === 0 || (await findConnections(where)).length > 0) return null;
   return check(`group mappings of ${slug}`, 'SCIM pushes every mapped group', async () => {
     const unknown = await select<{ group: string }>(
       `SELECT DISTINCT m.group_name AS "group" FROM group_mappings m

@@ -5,10 +5,10 @@ import { domain, email, name, projectRole, role, slug } from '../../foundation/f
 import { documentCaps } from '../../foundation/limits/caps.ts';
 import { list } from '../../foundation/list.ts';
 import { changedSettings, clientSettings } from '../../tenancy/clients/fields.ts';
-import { directorySettings } from '../../tenancy/ldap/connection.ts';
+import { directorySettings } from '../../tenancy/connections/ldap.ts';
+import { ssoSettings } from '../../tenancy/connections/sso.ts';
 import { saveLdapInput } from '../../tenancy/ldap/schema.ts';
 import { signInSettingsView } from '../../tenancy/signin-settings/operations.ts';
-import { ssoSettings } from '../../tenancy/sso/connection.ts';
 import { saveSsoInput } from '../../tenancy/sso/schema.ts';
 import { webhookEvents, webhookUrl } from '../../tenancy/webhooks/webhook.ts';
 import { groupName, orgRole, refuseMixed } from '../mappings/view.ts';

@@ -13,9 +13,9 @@ import { inSlices } from '../../../host/queue.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
 import { firstKey, readAllAfter, readAllRows } from '../../foundation/page.ts';
 import { settingsOfClient } from '../../tenancy/clients/client.ts';
-import { directorySettingsOf, openBindPassword } from '../../tenancy/ldap/connection.ts';
+import { directorySettingsOf, openBindPassword } from '../../tenancy/connections/ldap.ts';
+import { openClientSecret, ssoSettingsOf } from '../../tenancy/connections/sso.ts';
 import { choicesIn } from '../../tenancy/signin-settings/operations.ts';
-import { openClientSecret, ssoSettingsOf } from '../../tenancy/sso/connection.ts';
 import { fingerprintOf } from './secrets.ts';
 
 /** The organization's current state, as far as a document can describe it. */

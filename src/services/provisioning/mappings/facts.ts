@@ -18,7 +18,7 @@ import {
   planOrgRole,
   spellInDirectory,
 } from './plan.ts';
-import { findSources, type GroupSource } from './source.ts';
+import { assumedKind, findSources, type GroupSource } from './source.ts';
 
 // Everything that decides people's roles: the organization's mappings, people's groups from every
 // source, and their current roles. Reads many people in few statements.
@@ -48,7 +48,11 @@ type CurrentRole = Held<CurrentOrgRole>;
 type CurrentIn = Held<Current>;
 
 /** The role of a person who is not a member yet. */
-export const newMember: CurrentRole = { role: 'member', synced: true, origin: { kind: 'sso' } };
+export const newMember: CurrentRole = {
+  role: 'member',
+  synced: true,
+  origin: { kind: assumedKind },
+};
 
 interface MappingRow {
   id: string;
@@ -142,7 +146,8 @@ function causeOf({ group, mappingId, source, by }: Origin): Because | null {
 function fateOf({ sources }: PersonRules, { claims }: PersonFacts, { source, by }: Origin): Fate {
   if (source === 'scim') return 'ends';
   // Roles from a removed connection are treated as roles from single sign-on.
-  const from = sources.find(({ id }) => id === by) ?? sources.find(({ kind }) => kind === 'sso');
+  const from =
+    sources.find(({ id }) => id === by) ?? sources.find(({ kind }) => kind === assumedKind);
   if (from === undefined) return 'stays';
   if (!claims.has(from.id)) return 'unknown';
   return from.autoRemove ? 'ends' : 'stays';
@@ -208,7 +213,7 @@ async function addClaims(
       [source.id],
     );
     // Disabled connections, and directories without a groups attribute, provide no groups.
-    if (!source.enabled || (source.kind === 'ldap' && !source.everyTime)) continue;
+    if (!source.gives) continue;
     for (const { accountId, groups } of rows)
       people.get(accountId)?.claims.set(source.id, jsonOf<string[]>(groups));
   }

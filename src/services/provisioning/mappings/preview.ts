@@ -23,7 +23,7 @@ import {
   readRules,
 } from './facts.ts';
 import type { Because } from './plan.ts';
-import { type GroupSource, ssoSource } from './source.ts';
+import { assumedKind, type GroupSource, ssoSource } from './source.ts';
 import { deactivated, groupsUnknown, neverSaid } from './unknown.ts';
 import { groupName, groupSource, orgRole, projectOfMapping } from './view.ts';
 
@@ -124,8 +124,8 @@ interface Said {
 
 /** Stands in for a connection in an organization without one, to preview given groups. */
 function nowhere({ id: organizationId }: Organization): GroupSource {
-  const none = { enabled: true, autoRemove: false, everyTime: true, searchBase: null };
-  return { kind: 'sso', id: '', organizationId, ...none };
+  const none = { gives: true, autoRemove: false, everyTime: true, searchBase: null };
+  return { kind: assumedKind, id: '', organizationId, ...none };
 }
 
 async function requireAttempt(

@@ -1,37 +1,36 @@
-import { LdapConnection } from '../../../database/models/ldap-connection.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { type ConnectionKindName, connectionKinds } from '../../../connection-kinds.ts';
+import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { SsoConnection } from '../../../database/models/sso-connection.ts';
+import type { GroupRules } from '../../tenancy/connections/groups.ts';
+import { type Connection, findConnections } from '../../tenancy/connections/kinds.ts';
+import { ldapGroups } from '../../tenancy/connections/ldap.ts';
+import { ssoGroups } from '../../tenancy/connections/sso.ts';
 
 /** A connection whose groups feed the mappings. */
-export interface GroupSource {
-  kind: 'sso' | 'ldap';
+export interface GroupSource extends GroupRules {
+  kind: ConnectionKindName;
   id: string;
   organizationId: string;
-  /** If false, the last known claim gives no new role, and roles that it gave stay. */
-  enabled: boolean;
-  /** Whether a role ends when the person leaves its group. Always false for directories. */
-  autoRemove: boolean;
-  /** Whether every sign-in applies the groups. If not, only the first; for a directory, none. */
-  everyTime: boolean;
-  /** The search base of a directory; null if the groups come from a claim. */
-  searchBase: string | null;
+}
+
+/** The kind that a role counts for if its connection is gone or unknown. */
+export const assumedKind = connectionKinds.sso.name;
+
+function sourceOf({ kind, row, groups }: Omit<Connection, 'points'>): GroupSource {
+  return { kind, id: row.id, organizationId: row.organizationId, ...groups };
 }
 
 /** A single sign-on connection as a source of groups. */
-export function ssoSource(connection: SsoConnection): GroupSource {
-  const { id, organizationId, enabled, autoRemove, syncOnLogin: everyTime } = connection;
-  return { kind: 'sso', id, organizationId, enabled, autoRemove, everyTime, searchBase: null };
+export function ssoSource(row: SsoConnection): GroupSource {
+  return sourceOf({ kind: connectionKinds.sso.name, row, groups: ssoGroups(row) });
 }
 
 /** A directory as a source of groups. */
-export function ldapSource(connection: LdapConnection): GroupSource {
-  const { id, organizationId, enabled, searchBase } = connection;
-  const everyTime = connection.groupsAttribute !== null;
-  return { kind: 'ldap', id, organizationId, enabled, autoRemove: false, everyTime, searchBase };
+export function ldapSource(row: LdapConnection): GroupSource {
+  return sourceOf({ kind: connectionKinds.ldap.name, row, groups: ldapGroups(row) });
 }
 
-/** The organization's connections as sources of groups, single sign-on first. */
+/** The organization's connections as sources of groups, in the order of their kinds. */
 export async function findSources(organizationId: string): Promise<GroupSource[]> {
-  const sso = await SsoConnection.findOne({ where: { organizationId } });
-  const ldap = await LdapConnection.findOne({ where: { organizationId } });
-  return [...(sso === null ? [] : [ssoSource(sso)]), ...(ldap === null ? [] : [ldapSource(ldap)])];
+  return (await findConnections({ organizationId })).map(sourceOf);
 }

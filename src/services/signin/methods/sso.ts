@@ -9,17 +9,12 @@ import { signInFailed } from '../../people/sessions/schema.ts';
 import { syncGroups } from '../../provisioning/mappings/reconcile.ts';
 import { isApproved } from '../../tenancy/connections/approval.ts';
 import { ownerRefused, requireApprovedForOwner } from '../../tenancy/connections/owners.ts';
+import { aboutSso, openClientSecret, redirectUriOf } from '../../tenancy/connections/sso.ts';
 import { findUsable } from '../../tenancy/connections/usable.ts';
 import { attachIdentity } from '../../tenancy/identities/attach.ts';
 import { ensureMember } from '../../tenancy/memberships/join-and-leave.ts';
 import { personOn, readProof, type Said } from '../../tenancy/sso/claims.ts';
-import {
-  aboutSso,
-  asksOwnSecondFactor,
-  openClientSecret,
-  redirectUriOf,
-  requireSameConnection,
-} from '../../tenancy/sso/connection.ts';
+import { asksOwnSecondFactor, requireSameConnection } from '../../tenancy/sso/connection.ts';
 import { keepSsoAttempt } from '../attempts.ts';
 import { type Begun, beginSession } from '../begin.ts';
 import { type Entering, method } from '../method.ts';

@@ -13,8 +13,8 @@ import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant } from '../../foundation/fields.ts';
 import { dropLostOrigins } from '../clients/origins.ts';
 import { withdrawApproval } from '../connections/approval.ts';
+import { aboutSso, whereSsoPoints } from '../connections/sso.ts';
 import { affectedView } from '../sso/affected.ts';
-import { whereSsoPoints } from '../sso/connection.ts';
 
 export const domainView = z.object({
   domain: z.string(),
@@ -118,10 +118,11 @@ async function takeFromOthers(
   );
   for (const connection of others) {
     const withdrawn = withdrawApproval(connection, whereSsoPoints(ctx, connection));
+    const about = aboutSso(connection);
     await connection.update({ emailDomain: null, enabled: false, ...withdrawn });
     await recordEvent(ctx, {
       kind: 'sso.domain.lost',
-      ...eventAbout('sso', { id: connection.id, name: emailDomain }, connection.organizationId),
+      ...about,
       data: { emailDomain },
     });
   }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { type ConnectionKindName, connectionKindNames } from '../../../connection-kinds.ts';
+import {
+  type ConnectionKindName,
+  connectionKindNames,
+  isConnectionKind,
+} from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
-import { LdapConnection } from '../../../database/models/ldap-connection.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { counted } from '../../../text/counted.ts';
@@ -14,6 +16,7 @@ import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { requireAccount } from '../../people/accounts/account.ts';
 import { endSessions } from '../../people/sessions/end.ts';
+import { findConnections } from '../connections/kinds.ts';
 import { socialProviders } from './social-providers.ts';
 
 export const identityView = z.object({
@@ -118,14 +121,10 @@ type Key = Pick<Identity, 'kind' | 'connectionId'>;
 
 /** Tells which of these identities are former ones: their connection was removed (security I1). */
 async function findFormer(identities: Key[]): Promise<(identity: Key) => boolean> {
-  const idsOf = (wanted: Key['kind']) =>
-    identities.filter(({ kind }) => kind === wanted).map(({ connectionId }) => connectionId);
-  const there = [
-    ...(await SsoConnection.findAll({ where: { id: idsOf('sso') }, attributes: ['id'] })),
-    ...(await LdapConnection.findAll({ where: { id: idsOf('ldap') }, attributes: ['id'] })),
-  ];
-  const ids = new Set(there.map((connection) => connection.id));
-  return ({ kind, connectionId }) => kind !== 'social' && !ids.has(connectionId);
+  const linked = identities.filter(({ kind }) => isConnectionKind(kind));
+  const there = await findConnections({ id: linked.map(({ connectionId }) => connectionId) });
+  const ids = new Set(there.map(({ row }) => row.id));
+  return ({ kind, connectionId }) => isConnectionKind(kind) && !ids.has(connectionId);
 }
 
 function viewIdentity(identity: Identity, isFormer: (identity: Key) => boolean) {

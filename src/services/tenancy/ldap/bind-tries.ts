@@ -22,6 +22,7 @@ import {
   requirePlace,
   secondsUntilRoom,
 } from '../../foundation/limits/limit.ts';
+import { aboutLdap } from '../connections/ldap.ts';
 
 // Security L8. A bind password may be a guess, so an attempt counts before the password is sent:
 // for the actor, their client, a stored password and the organization. The counts are returned
@@ -158,15 +159,11 @@ function limitsOf(ctx: Context, bind: Bind): Limit[] {
   return bindTryLimits(ctx, bind.organizationId, storedOf(bind));
 }
 
-async function turnAway(
-  ctx: Context,
-  { id, organizationId, uri, bindDn }: Bind,
-  error: unknown,
-): Promise<never> {
+async function turnAway(ctx: Context, bind: Bind, error: unknown): Promise<never> {
   if (error instanceof Refusal && error.code === 'too_many_requests') {
-    const subject = { type: 'ldap', id, name: uri };
-    const what = { kind: 'ldap.bind.limited' as const, organizationId, subject, data: { bindDn } };
-    await transaction(() => tallyEvent(ctx, what, { of: organizationId, apart: '' }));
+    const data = { bindDn: bind.bindDn };
+    const what = { kind: 'ldap.bind.limited' as const, ...aboutLdap(bind), data };
+    await transaction(() => tallyEvent(ctx, what, { of: bind.organizationId, apart: '' }));
   }
   throw error;
 }

@@ -9,8 +9,8 @@ import type {
 import type { Reason } from '../../../reasons.ts';
 import { canonicalEmail } from '../../foundation/domain-names/canonical.ts';
 import { name as nameField } from '../../foundation/fields.ts';
+import { openBindPassword } from '../connections/ldap.ts';
 import { tryingBind } from './bind-tries.ts';
-import { openBindPassword } from './connection.ts';
 import { canonicalDn, isUnder } from './dn.ts';
 import { fillFilter } from './filter.ts';
 

@@ -15,11 +15,10 @@ import {
   requireRecentOwner,
   requireSamePoints,
 } from '../connections/approve.ts';
+import { aboutLdap, directorySettingsOf } from '../connections/ldap.ts';
 import { freeAccounts } from '../identities/operations.ts';
 import { findAffected } from '../sso/affected.ts';
 import {
-  aboutLdap,
-  directorySettingsOf,
   holdDirectory,
   ldapDisabledView,
   ldapRelinkedView,

@@ -10,15 +10,9 @@ import { Refusal, refuseField } from '../../../errors.ts';
 import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';
+import { aboutLdap, sealBindPassword, whereLdapPoints } from '../connections/ldap.ts';
 import { keepOwnersIn } from '../signin-settings/owners.ts';
-import {
-  aboutLdap,
-  requireEncryption,
-  requireSameServer,
-  sealBindPassword,
-  viewLdap,
-  whereLdapPoints,
-} from './connection.ts';
+import { requireEncryption, requireSameServer, viewLdap } from './connection.ts';
 import type { saveLdapInput } from './schema.ts';
 
 /** Saves the section of a document. Call it inside the transaction of the apply. */

@@ -1,32 +1,18 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import type { SealedPlace } from '../../../crypto/seal.ts';
 import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
-import { approvalView, isApproved, type Pointing, viewApproval } from '../connections/approval.ts';
+import { approvalView, isApproved, viewApproval } from '../connections/approval.ts';
 import { isOwnerAnywhere } from '../connections/owners.ts';
+import { redirectUriOf, ssoSettings, whereSsoPoints } from '../connections/sso.ts';
 import { keepTrusted } from '../connections/usable.ts';
 import { belongsElsewhere } from '../identities/reclaim.ts';
 import { affectedView } from './affected.ts';
 
-/** The settings of a connection, except its secret. */
-export const ssoSettings = z.object({
-  emailDomain: z.string().nullable(),
-  issuer: z.string(),
-  clientId: z.string(),
-  redirectUri: z.string(),
-  enabled: z.boolean(),
-  syncOnLogin: z.boolean(),
-  groupsClaim: z.string(),
-  autoRemove: z.boolean(),
-  absentGroups: z.enum(['unknown', 'none']),
-  ignoreEmailVerified: z.boolean(),
-  requireLocalTwoFactor: z.boolean(),
-});
 const { emailDomain, issuer, clientId, ...others } = ssoSettings.shape;
 export const ssoView = z.object({
   ...{ emailDomain, issuer, clientId },
@@ -34,16 +20,6 @@ export const ssoView = z.object({
   ...others,
   ...approvalView.shape,
 });
-
-/** The settings that decide which provider the connection trusts, and how far (security I8). */
-const pointing = [
-  'emailDomain',
-  'issuer',
-  'clientId',
-  'redirectUri',
-  'ignoreEmailVerified',
-  'requireLocalTwoFactor',
-] as const;
 
 export const ssoDisabledView = ssoView.extend(affectedView.shape);
 export const ssoRemovedView = ssoDisabledView.extend({ sessionsEnded: z.int() });
@@ -56,14 +32,6 @@ export const ssoRelinkedView = z.object({
   sessionsEnded: z.int(),
 });
 
-/** The redirect URI of the connection, or else of the instance (spec §2.2). */
-export function redirectUriOf(
-  ctx: Pick<Context, 'config'>,
-  connection: Pick<SsoConnection, 'redirectUri'>,
-): string {
-  return connection.redirectUri ?? `${ctx.config.baseUrl}/auth/sso/callback`;
-}
-
 /** A connection without its secret. */
 export function viewSso(ctx: Context, connection: SsoConnection) {
   return {
@@ -72,16 +40,6 @@ export function viewSso(ctx: Context, connection: SsoConnection) {
     redirectUri: redirectUriOf(ctx, connection),
     ...viewApproval(connection, whereSsoPoints(ctx, connection)),
   };
-}
-
-/** Where the connection points. The instance's own callback is no value of its own (security I8). */
-export function whereSsoPoints(
-  ctx: Pick<Context, 'config'>,
-  connection: Pick<SsoConnection, (typeof pointing)[number]>,
-): Pointing {
-  const isOwn = redirectUriOf(ctx, connection) === redirectUriOf(ctx, { redirectUri: null });
-  const points = Object.fromEntries(pointing.map((name) => [name, connection[name]]));
-  return isOwn ? { ...points, redirectUri: null } : points;
 }
 
 /** The organization's connection; refuses `not_found`. */
@@ -100,22 +58,6 @@ function refuseMissing({ slug }: Organization): never {
   throw new Refusal('not_found', `${slug} has no single sign-on connection.`, {
     hint: { say: 'Make one', operation: 'sso.create', with: { org: slug } },
   });
-}
-
-const placeOf = (connectionId: string): SealedPlace => ({
-  table: 'sso_connections',
-  column: 'client_secret',
-  row: connectionId,
-});
-
-/** Seals the client secret for storage, bound to its connection. */
-export function sealClientSecret(ctx: Context, connectionId: string, secret: string): string {
-  return ctx.keyring.seal(secret, placeOf(connectionId));
-}
-
-/** Opens the client secret. Send it only to the provider's token endpoint. */
-export function openClientSecret(ctx: Context, connection: SsoConnection): string {
-  return ctx.keyring.open(connection.clientSecret, placeOf(connection.id));
 }
 
 /** Refuses `secret_required` if the stored secret has another issuer or client (security S10). */
@@ -174,15 +116,4 @@ export async function asksOwnSecondFactor(
   if (connection.requireLocalTwoFactor || !isApproved(connection)) return true;
   if (await isOwnerAnywhere(accountId)) return true;
   return belongsElsewhere(ctx, accountId, connection.organizationId);
-}
-
-/** The settings of a connection, except its secret. */
-export function ssoSettingsOf(stored: SsoConnection) {
-  const { emailDomain, ...settings } = viewOf(ssoSettings, stored);
-  return { ...(emailDomain === null ? {} : { emailDomain }), ...settings };
-}
-
-/** The connection as the subject of an event. */
-export function aboutSso({ id, organizationId, emailDomain, issuer }: SsoConnection) {
-  return { organizationId, subject: { type: 'sso', id, name: emailDomain ?? issuer } };
 }

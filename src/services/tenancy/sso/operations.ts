@@ -17,14 +17,13 @@ import {
   requireRecentOwner,
   requireSamePoints,
 } from '../connections/approve.ts';
+import { aboutSso, ssoSettingsOf } from '../connections/sso.ts';
 import { findAffected } from './affected.ts';
 import {
-  aboutSso,
   holdSsoConnection,
   requireSsoConnection,
   ssoDisabledView,
   ssoRemovedView,
-  ssoSettingsOf,
   ssoView,
   viewSso,
 } from './connection.ts';

@@ -6,8 +6,9 @@ import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
+import { aboutSso } from '../connections/sso.ts';
 import { freeAccounts } from '../identities/operations.ts';
-import { aboutSso, requireSsoConnection, ssoRelinkedView } from './connection.ts';
+import { requireSsoConnection, ssoRelinkedView } from './connection.ts';
 import { saveSsoInput } from './schema.ts';
 
 /**

@@ -12,14 +12,9 @@ import { requireAuthority, type Standing } from '../../foundation/authority/requ
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';
+import { aboutSso, sealClientSecret, whereSsoPoints } from '../connections/sso.ts';
 import { keepOwnersIn } from '../signin-settings/owners.ts';
-import {
-  aboutSso,
-  requireSameClient,
-  sealClientSecret,
-  viewSso,
-  whereSsoPoints,
-} from './connection.ts';
+import { requireSameClient, viewSso } from './connection.ts';
 import type { saveSsoInput } from './schema.ts';
 
 /** Saves the section of a document. Call it inside the transaction of the apply. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
@@ -7,13 +8,9 @@ import { outcomeOf, stepOf } from '../../../finding.ts';
 import { parse } from '../../../input.ts';
 import { testSteps } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
+import { openClientSecret, redirectUriOf } from '../connections/sso.ts';
 import { findWaiting, testsStored } from '../connections/waiting.ts';
-import {
-  openClientSecret,
-  redirectUriOf,
-  requireSameClient,
-  requireSsoConnection,
-} from './connection.ts';
+import { requireSameClient, requireSsoConnection } from './connection.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
 
 /** The settings to test instead of the stored ones. Only issuer, client and redirect URI matter. */
@@ -61,7 +58,9 @@ async function clientOf(ctx: Context, organization: Organization, input: Given) 
       redirectUri: redirectUriOf(ctx, client),
     },
     waiting:
-      stored !== null && testsStored(input) ? findWaiting(stored, 'sso', organization.slug) : null,
+      stored !== null && testsStored(input)
+        ? findWaiting(stored, connectionKinds.sso.name, organization.slug)
+        : null,
   };
 }
 

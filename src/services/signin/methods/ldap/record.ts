@@ -4,8 +4,8 @@ import { transaction } from '../../../../database/transaction.ts';
 import { Refusal } from '../../../../errors.ts';
 import type { Reason } from '../../../../reasons.ts';
 import { tallyEvent } from '../../../foundation/events/record.ts';
+import { aboutLdap } from '../../../tenancy/connections/ldap.ts';
 import { ownerRefused } from '../../../tenancy/connections/owners.ts';
-import { aboutLdap } from '../../../tenancy/ldap/connection.ts';
 import type { DirectoryPerson } from '../../../tenancy/ldap/find-person.ts';
 
 // The events of sign-ins through a directory that fail.

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { connectionKinds } from '../../../../connection-kinds.ts';
 import type { Context } from '../../../../context.ts';
 import { orderedId } from '../../../../crypto/id.ts';
 import { LdapConnection } from '../../../../database/models/ldap-connection.ts';
@@ -12,15 +13,17 @@ import { entryLimit, testedLimits } from '../../../foundation/limits/ldap.ts';
 import { giveBack, type Limit, spend } from '../../../foundation/limits/limit.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { isApproved, pointingChanges } from '../../../tenancy/connections/approval.ts';
-import { findWaiting, testsStored } from '../../../tenancy/connections/waiting.ts';
-import { tryingBind, type Watch } from '../../../tenancy/ldap/bind-tries.ts';
 import {
   directorySettingsOf,
   openBindPassword,
+  whereLdapPoints,
+} from '../../../tenancy/connections/ldap.ts';
+import { findWaiting, testsStored } from '../../../tenancy/connections/waiting.ts';
+import { tryingBind, type Watch } from '../../../tenancy/ldap/bind-tries.ts';
+import {
   requireDirectory,
   requireEncryption,
   requireSameServer,
-  whereLdapPoints,
 } from '../../../tenancy/ldap/connection.ts';
 import type { DirectoryPerson } from '../../../tenancy/ldap/find-person.ts';
 import { saveLdapInput, testLdapInput, testLdapView } from '../../../tenancy/ldap/schema.ts';
@@ -71,7 +74,9 @@ export const testLdap = operation({
     const { steps, entries, person } = examination;
     if (person !== null) steps.push(...(await rehearseSignIn(ctx, at, person)));
     const isTested = stored !== null && testsStored(input, ['username', 'password']);
-    const waiting = isTested ? findWaiting(stored, 'ldap', organization.slug) : null;
+    const waiting = isTested
+      ? findWaiting(stored, connectionKinds.ldap.name, organization.slug)
+      : null;
     if (waiting !== null) steps.push(stepOf('approval', 'an owner has approved it', waiting));
     const ok = steps.every((step) => step.ok);
     const message = messageOf(examination, person !== null);

@@ -1,0 +1,99 @@
+import { type ConnectionKindName, connectionKinds } from '../../../connection-kinds.ts';
+import type { Context } from '../../../context.ts';
+import { LdapConnection } from '../../../database/models/ldap-connection.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { type Finding, right, type Step, wrong } from '../../../finding.ts';
+import { inWords } from '../../foundation/limits/limit.ts';
+import { testLdap } from '../../signin/methods/ldap/test.ts';
+import { findWaiting } from '../../tenancy/connections/waiting.ts';
+import { type Rest, restOfDoctor } from '../../tenancy/ldap/bind-tries.ts';
+import { testSso } from '../../tenancy/sso/test.ts';
+import { type Check, check } from './check.ts';
+
+interface Examination {
+  ok: boolean;
+  message: string;
+  steps: readonly Pick<Step, 'ok' | 'hint'>[];
+}
+
+const checks: Record<
+  ConnectionKindName,
+  (ctx: Context, organization: Organization) => Promise<Check | null>
+> = { sso: checkSso, ldap: checkLdap };
+
+/** Tests the organization's connections; null for a kind that it does not have. */
+export function checkConnections(ctx: Context, organization: Organization) {
+  return Promise.all(Object.values(checks).map((run) => run(ctx, organization)));
+}
+
+async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+  const connection = await SsoConnection.findOne({ where: { organizationId: id } });
+  if (connection === null) return null;
+  const { issuer, autoRemove, absentGroups, groupsClaim } = connection;
+  return check(`single sign-on of ${slug}`, 'the provider answers, and accepts the client', () =>
+    findingOf(slug, connection, { kind: connectionKinds.sso.name, at: issuer }, async () => {
+      const finding = ofExamination(await testSso(ctx, { org: id }), issuer);
+      if (!finding.ok || !autoRemove || absentGroups === 'none') return finding;
+      // Security I7: some providers omit the claim for people without groups.
+      return right(finding.seen, [
+        `If the provider omits ${groupsClaim} for people without groups, they keep their former roles.`,
+        {
+          to: 'remove the roles',
+          operation: 'sso.set',
+          with: { org: slug, absentGroups: 'none' },
+        },
+      ]);
+    }),
+  );
+}
+
+async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
+  const connection = await LdapConnection.findOne({ where: { organizationId: id } });
+  if (connection === null) return null;
+  const { uri } = connection;
+  return check(`directory of ${slug}`, 'the directory answers, and the filter finds people', () =>
+    findingOf(slug, connection, { kind: connectionKinds.ldap.name, at: uri }, async () => {
+      const rest = await restOfDoctor(ctx, connection);
+      if (rest !== null) return resting(slug, rest);
+      return ofExamination(await testLdap(ctx, { org: id }), uri);
+    }),
+  );
+}
+
+/** What the test of an enabled connection finds, and whether the connection waits for approval. */
+async function findingOf(
+  slug: string,
+  connection: { enabled: boolean; approved: boolean },
+  { kind, at }: { kind: ConnectionKindName; at: string },
+  test: () => Promise<Finding>,
+): Promise<Finding> {
+  const waiting = findWaiting(connection, kind, slug);
+  const finding = connection.enabled ? await test() : right(`${at}, not enabled`);
+  return withWaiting(finding, waiting);
+}
+
+/** Adds that owners have not approved the connection yet. Without another fault, that is none. */
+function withWaiting(finding: Finding, waiting: ReturnType<typeof findWaiting>): Finding {
+  if (waiting === null) return finding;
+  if (finding.ok) return right(`${finding.seen}; ${waiting.seen}`, waiting.hint);
+  return wrong(`${finding.seen.replace(/\.$/, '')}; it also ${waiting.seen}`, finding.hint);
+}
+
+/** The finding while `doctor` pauses, so as not to lock the service account (security L8). */
+function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding {
+  return wrong(
+    `${everywhere ? 'directories have' : 'the directory has'} refused ${refused} bind passwords; doctor tests the password again in ${inWords(seconds)}`,
+    [
+      { say: 'Store the right password', operation: 'ldap.set-password', with: { org: slug } },
+      { say: 'then test it', operation: 'ldap.test', with: { org: slug } },
+    ],
+  );
+}
+
+function ofExamination({ ok, message, steps }: Examination, subject: string): Finding {
+  const step = steps.find((each) => !each.ok);
+  return ok
+    ? right(subject)
+    : wrong(message, step?.hint ?? 'Run the test of the connection, to see each step.');
+}
