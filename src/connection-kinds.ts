@@ -54,6 +54,13 @@ export const connectionKindNames: readonly ConnectionKindName[] = Object.values(
   connectionKinds,
 ).map(({ name }) => name);
 
+/** A value for each kind. */
+export function ofEachKind<Value>(
+  of: (kind: ConnectionKindName) => Value,
+): Record<ConnectionKindName, Value> {
+  return { sso: of('sso'), ldap: of('ldap') };
+}
+
 /** Whether a method of sign-in, an origin or a section of the document is a kind of connection. */
 export function isConnectionKind(name: string): name is ConnectionKindName {
   return Object.hasOwn(connectionKinds, name);

@@ -14,9 +14,9 @@ export const foundByOthers: Mutation[] = [
   {
     rule: 'S10',
     without: 'that a plan refuses a changed directory without its password',
-    file: 'src/services/provisioning/document/plan-settings.ts',
-    from: 'if (stored !== null && secrets.ldap === null) requireSameServer(stored, given);',
-    to: 'void requireSameServer;',
+    file: 'src/services/provisioning/document/plan-connections.ts',
+    from: 'requireSame: requireSameServer,',
+    to: 'requireSame: () => void requireSameServer,',
     test: 'test/security/document.test.ts',
     named: 'a changed address of the directory',
   },

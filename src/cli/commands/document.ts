@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { type ConnectionKindName, connectionKindNames } from '../../connection-kinds.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { accessHint, fileFault } from '../../host/file-fault.ts';
 import { org, verb } from '../command.ts';
@@ -163,17 +164,19 @@ async function perform(call: Call, plan: PlanView, given: Given): Promise<void> 
 async function tellConnectionsWaiting(call: Call, { changes }: PlanView): Promise<void> {
   if (call.flags.json) return;
   const org = { org: call.input['org'] };
-  const isChanged = (kind: string) =>
-    changes.some(({ section, action }) => section === kind && action !== 'remove');
-  if (isChanged('sso')) {
-    const { showSso } = await import('../../services/tenancy/sso/operations.ts');
-    await tellWaiting(call, 'sso', await call.operate(showSso, org));
-  }
-  if (isChanged('ldap')) {
-    const { showLdap } = await import('../../services/tenancy/ldap/operations.ts');
-    await tellWaiting(call, 'ldap', await call.operate(showLdap, org));
-  }
+  for (const kind of connectionKindNames)
+    if (changes.some(({ section, action }) => section === kind && action !== 'remove'))
+      await tellWaiting(call, kind, await showing[kind](call, org));
 }
+
+type Show = (call: Call, org: Record<string, unknown>) => Promise<{ approved: boolean }>;
+
+const showing: Record<ConnectionKindName, Show> = {
+  sso: async (call, org) =>
+    call.operate((await import('../../services/tenancy/sso/operations.ts')).showSso, org),
+  ldap: async (call, org) =>
+    call.operate((await import('../../services/tenancy/ldap/operations.ts')).showLdap, org),
+};
 
 /** Reads the document that the command names, and finds its organization. */
 async function readFile(call: Call, withheld: boolean): Promise<Given> {

@@ -35,7 +35,6 @@ import {
   projectIn,
 } from './apply-people.ts';
 import { isLower, type Steps } from './changes.ts';
-import type { WantedLdap, WantedSso } from './schema.ts';
 import { readProjects } from './state.ts';
 
 // Carries out a plan with the operations and steps of the separate commands. Each change requires
@@ -217,9 +216,8 @@ async function performConnections(ctx: Context, org: string, { sso, ldap }: Step
   }
 }
 
-type Secret = NonNullable<WantedSso['clientSecret'] | WantedLdap['bindPassword']> | undefined;
-
 /** The secret as the operation takes it; undefined to keep the stored one. */
-function secretIn(secret: Secret): string | undefined {
-  return secret !== undefined && 'value' in secret ? secret.value : undefined;
+function secretIn(secret: { value: string } | object | undefined): string | undefined {
+  const value = secret !== undefined && 'value' in secret ? secret.value : undefined;
+  return typeof value === 'string' ? value : undefined;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import { type Role, roles } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { type Next, nextParts, nextText } from '../../../next.ts';
@@ -7,8 +8,7 @@ import {
   type Section,
   sections,
   type WantedClient,
-  type WantedLdap,
-  type WantedSso,
+  type WantedConnection,
 } from './schema.ts';
 import type { StoredClient, StoredMapping, StoredProject, StoredWebhook } from './state.ts';
 
@@ -79,13 +79,16 @@ interface ProjectStep {
   wasSynced: boolean;
 }
 
+/** For each kind of connection: its settings to save, its removal, or null if nothing changes. */
+type ConnectionSteps = {
+  [Kind in ConnectionKindName]: { save: WantedConnection<Kind> } | 'remove' | null;
+};
+
 /** The steps that carry out the changes, by kind, with the ids of stored rows. */
-export interface Steps {
+export interface Steps extends ConnectionSteps {
   rename: string | null;
   addDomains: string[];
   removeDomains: string[];
-  sso: { save: WantedSso } | 'remove' | null;
-  ldap: { save: WantedLdap } | 'remove' | null;
   signin: Record<string, boolean> | null;
   addProjects: { slug: string; name: string }[];
   renameProjects: StoredProject[];

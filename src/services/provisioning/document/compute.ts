@@ -1,4 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
+import {
+  type ConnectionKindName,
+  connectionKindNames,
+  connectionKinds,
+  ofEachKind,
+} from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { assertNoTransaction, transaction } from '../../../database/transaction.ts';
@@ -39,13 +45,11 @@ export async function computePlan(
   const outside = await gatherOutside(ctx, organization, { state, document, prune });
   stopIfGone(ctx);
   const plan = await planDocument({ state, document, prune, secrets, outside });
-  const { sso, ldap, ...rest } = document;
-  const plain = { ...rest, sso: withoutSecret(sso), ldap: withoutSecret(ldap) };
+  const plain = { ...document, ...ofEachKind((kind) => withoutSecret(document, kind)) };
   const { changes, kept, losing, blocked } = plan;
-  const notCompared = [
-    ...(secrets.sso === 'withheld' ? ['sso.clientSecret'] : []),
-    ...(secrets.ldap === 'withheld' ? ['ldap.bindPassword'] : []),
-  ];
+  const notCompared = connectionKindNames
+    .filter((kind) => secrets[kind] === 'withheld')
+    .map((kind) => `${kind}.${connectionKinds[kind].secret}`);
   const said = { changes, kept, losing, blocked, notCompared };
   const digest = await secretsDigest(ctx, [state, plain, { prune }, given, said]);
   return { ...plan, notCompared, digest };
@@ -59,8 +63,8 @@ export async function requireDocumentRights(
 ): Promise<Standing> {
   const standing = await requireAuthority(ctx, right, org);
   const given = givenFingerprints(ctx, document);
-  if (given.sso !== null) await requireAuthority(ctx, 'sso.change', org);
-  if (given.ldap !== null) await requireAuthority(ctx, 'ldap.change', org);
+  for (const kind of connectionKindNames)
+    if (given[kind] !== null) await requireAuthority(ctx, `${kind}.change`, org);
   return standing;
 }
 
@@ -80,7 +84,8 @@ export async function admitDocument(
     throw refuseField('document.organization.slug', message);
   }
   const given = givenFingerprints(ctx, document);
-  if ((given.sso ?? given.ldap) === null || ctx.actor.kind === 'operator') return;
+  const isSecret = connectionKindNames.some((kind) => given[kind] !== null);
+  if (!isSecret || ctx.actor.kind === 'operator') return;
   assertNoTransaction('counting a secret');
   const limit = { name: 'document secret', of: organization.id, most: 20, seconds: 3600 };
   const message = `More than ${limit.most} documents with a new secret were sent within an hour.`;
@@ -88,49 +93,41 @@ export async function admitDocument(
   // right.
   await transaction(() => requirePlace(ctx, limit, message));
   const state = await readOrganizationState(ctx, organization);
-  const { sso, ldap } = compared(state, document, given);
-  const differ = (sso === 'different' && state.sso) || (ldap === 'different' && state.ldap);
-  if (!differ) await giveBack(ctx, [limit]);
+  const secrets = compared(state, document, given);
+  const differs = connectionKindNames.some(
+    (kind) => secrets[kind] === 'different' && state[kind] !== null,
+  );
+  if (!differs) await giveBack(ctx, [limit]);
 }
 
-type Fingerprints = Record<'sso' | 'ldap', string | null>;
+type Fingerprints = Record<ConnectionKindName, string | null>;
 
-function givenFingerprints(ctx: Context, { sso, ldap }: Document): Fingerprints {
-  const secretIn = (secret: object | undefined) =>
-    secret !== undefined && 'value' in secret && typeof secret.value === 'string'
-      ? secret.value
-      : null;
-  const [clientSecret, bindPassword] = [secretIn(sso?.clientSecret), secretIn(ldap?.bindPassword)];
-  return {
-    sso: clientSecret === null ? null : fingerprintOf(ctx, 'sso', clientSecret),
-    ldap: bindPassword === null ? null : fingerprintOf(ctx, 'ldap', bindPassword),
-  };
+function givenFingerprints(ctx: Context, document: Document): Fingerprints {
+  return ofEachKind((kind) => {
+    const secret = secretIn(document, kind);
+    const value = secret !== undefined && 'value' in secret ? secret.value : null;
+    return typeof value === 'string' ? fingerprintOf(ctx, kind, value) : null;
+  });
 }
 
-function compared(
-  state: State,
-  { sso, ldap }: Document,
-  given: Fingerprints,
-): PlanInput['secrets'] {
-  const compare = (section: 'sso' | 'ldap', secret: object | undefined) => {
-    const [one, other] = [given[section], state[section]?.secret];
+function compared(state: State, document: Document, given: Fingerprints): PlanInput['secrets'] {
+  return ofEachKind((kind) => {
+    const secret = secretIn(document, kind);
+    const [one, other] = [given[kind], state[kind]?.secret];
     if (one === null) return secret !== undefined && 'withheld' in secret ? 'withheld' : null;
     const same = other !== undefined && timingSafeEqual(Buffer.from(one), Buffer.from(other));
     return same ? 'same' : 'different';
-  };
-  return { sso: compare('sso', sso?.clientSecret), ldap: compare('ldap', ldap?.bindPassword) };
+  });
 }
 
-function withoutSecret<Section extends Document['sso'] | Document['ldap']>(section: Section) {
+/** The secret in the document's section of this kind, as the document gives it. */
+function secretIn({ sso, ldap }: Document, kind: ConnectionKindName): object | undefined {
+  return { sso: sso?.clientSecret, ldap: ldap?.bindPassword }[kind];
+}
+
+function withoutSecret(document: Document, kind: ConnectionKindName) {
+  const section: Record<string, unknown> | null | undefined = document[kind];
   if (!section) return section;
-  const {
-    clientSecret: _,
-    bindPassword: __,
-    ...settings
-  } = {
-    clientSecret: undefined,
-    bindPassword: undefined,
-    ...section,
-  };
+  const { [connectionKinds[kind].secret]: _, ...settings } = section;
   return settings;
 }

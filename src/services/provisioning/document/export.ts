@@ -3,6 +3,7 @@ import { caps, documentCaps } from '../../foundation/limits/caps.ts';
 import { spareSettings } from '../../tenancy/clients/fields.ts';
 import { countsOf, isCapped } from './caps.ts';
 import {
+  connectionInputs,
   documentVersion,
   type exportedDocument,
   nameOfMapping,
@@ -29,8 +30,8 @@ export function documentOf(state: State): Exported {
       ? { sso }
       : sso.emailDomain === undefined
         ? {}
-        : { sso: spare('sso', { ...sso, clientSecret: keeping }) }),
-    ldap: ldap === null ? null : spare('ldap', { ...ldap, bindPassword: keeping }),
+        : { sso: spare(connectionInputs.sso, { ...sso, clientSecret: keeping }) }),
+    ldap: ldap === null ? null : spare(connectionInputs.ldap, { ...ldap, bindPassword: keeping }),
     mappings: state.mappings.map(({ id: _, ...mapping }) => mapping).toSorted(by(nameOfMapping)),
     projects: projectsIn(state),
     members: named(state.members.filter((member) => !isAutomatic(member))),

@@ -1,4 +1,5 @@
 import { Op } from 'sequelize';
+import { connectionKindNames } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { isProvedForGood } from '../../../database/models/account.ts';
@@ -31,7 +32,7 @@ export async function gatherOutside(
 ): Promise<Outside> {
   if (document.ldap) requireEncryption(ctx, document.ldap);
   await refuseShared(state, document);
-  const losing = prune || document.sso !== undefined || document.ldap !== undefined;
+  const losing = prune || connectionKindNames.some((kind) => document[kind] !== undefined);
   return {
     people: await findPeople(ctx, organization, { state, document }),
     uninvited: await findBarredOwners(ctx, organization, { state, document }),
@@ -251,12 +252,10 @@ async function readPushed(
 }
 
 /** The groups of the last known claims, by connection and account. */
-async function readClaims(
-  { sso, ldap }: State,
-  accountIds: readonly string[],
-): Promise<Outside['groups']> {
+async function readClaims(state: State, accountIds: readonly string[]): Promise<Outside['groups']> {
   const claims: Outside['groups'] = new Map();
-  for (const by of [sso?.id, ldap?.id]) {
+  for (const kind of connectionKindNames) {
+    const by = state[kind]?.id;
     if (by === undefined) continue;
     const rows = await selectAmong<{ accountId: string; groups: string | string[] }>(
       accountIds,

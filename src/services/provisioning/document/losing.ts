@@ -1,9 +1,13 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { connectionKindNames, isConnectionKind } from '../../../connection-kinds.ts';
 import type { Origin } from '../../../database/models/membership.ts';
 import { countSteps } from '../../../host/queue.ts';
 import { outranks } from '../../foundation/project-roles.ts';
+import { ldapGroups } from '../../tenancy/connections/ldap.ts';
+import { ssoGroups } from '../../tenancy/connections/sso.ts';
 import { newMember, type PersonFacts, type PersonRules, planPerson } from '../mappings/facts.ts';
 import { spellInDirectory } from '../mappings/plan.ts';
+import { assumedKind } from '../mappings/source.ts';
 import { isLower, type Losing, type PlanDraft, type Steps } from './changes.ts';
 import type { ProjectMember, State } from './state.ts';
 import type { PlanInput } from './wanted.ts';
@@ -127,13 +131,14 @@ async function losingOrgRoles(
 
 /** The rules without the removed mappings and with the added ones. Slugs stand for project ids. */
 function rulesLeft({ addMappings, removeMappings }: Steps, state: State): PersonRules {
-  const { sso, ldap } = state;
+  const sources = sourcesOf(state);
   const removed = new Set(removeMappings.map(({ id }) => id));
   const left = [
     ...state.mappings.filter(({ id }) => !removed.has(id)),
     ...addMappings.map((mapping) => ({ ...mapping, id: '' })),
   ];
-  const names = ldap === null ? [] : left.map(({ group }) => group);
+  const isDirectory = sources.some(({ searchBase }) => searchBase !== null);
+  const names = isDirectory ? left.map(({ group }) => group) : [];
   return {
     mappings: left.flatMap(({ id, group, project: projectId, role }) =>
       projectId === undefined || role === undefined ? [] : [{ id, group, projectId, role }],
@@ -142,11 +147,18 @@ function rulesLeft({ addMappings, removeMappings }: Steps, state: State): Person
       orgRole === undefined ? [] : [{ id, group, orgRole }],
     ),
     spelled: new Map(names.map((name) => [name, spellInDirectory(name)])),
-    sources: [
-      ...(sso === null ? [] : [{ kind: 'sso' as const, ...sso, searchBase: null }]),
-      ...(ldap === null ? [] : [{ kind: 'ldap' as const, ...ldap, autoRemove: false }]),
-    ],
+    sources,
   };
+}
+
+/** The organization's connections as sources of groups. */
+function sourcesOf({ sso, ldap }: State) {
+  const groups = { sso: sso && ssoGroups(sso), ldap: ldap && ldapGroups(ldap) };
+  const ids = { sso: sso?.id, ldap: ldap?.id };
+  return connectionKindNames.flatMap((kind) => {
+    const [id, rules] = [ids[kind], groups[kind]];
+    return id === undefined || rules === null ? [] : [{ kind, id, ...rules }];
+  });
 }
 
 /** The project role that SCIM groups and the next sign-in would leave; null if they leave none. */
@@ -162,18 +174,17 @@ type Given = Pick<ProjectMember, 'accountId' | 'source' | 'by' | 'group'>;
 
 function originOf({ source, by }: Pick<Given, 'source' | 'by'>): Origin {
   const through = source === 'scim' ? { source: 'scim' as const } : by === null ? {} : { by };
-  return { kind: 'sso', ...through };
+  return { kind: assumedKind, ...through };
 }
 
 /** The SCIM groups and last known claims; for an unknown claim, the group that gave the role. */
 function factsOf(
   { accountId, source, by, group }: Given,
-  { state: { sso, ldap }, outside }: PlanInput,
+  { state, outside }: PlanInput,
 ): PersonFacts {
   const claims = new Map<string, readonly string[]>();
   // Like a sign-in, this uses no disabled connection, and no directory without a groups attribute.
-  const giving = [sso?.enabled && sso.id, ldap?.enabled && ldap.groupsAttribute && ldap.id];
-  for (const id of giving.filter((one) => typeof one === 'string')) {
+  for (const { id } of sourcesOf(state).filter(({ gives }) => gives)) {
     const unknown = group === null || source === 'scim' || by !== id ? [] : [group];
     claims.set(id, outside.groups.get(`${id} ${accountId}`) ?? unknown);
   }
@@ -186,7 +197,7 @@ function factsOf(
 function losingConnections({ changes }: Pick<PlanDraft, 'changes'>, wanted: PlanInput): Losing[] {
   const emails = emailsOf(wanted.state);
   return changes.flatMap(({ section, action, fields = [] }) => {
-    if (section !== 'sso' && section !== 'ldap') return [];
+    if (!isConnectionKind(section)) return [];
     if (wanted.state[section]?.enabled !== true) return [];
     const off = fields.some((one) => one.field === 'enabled' && 'to' in one && one.to === false);
     if (action !== 'remove' && !off) return [];

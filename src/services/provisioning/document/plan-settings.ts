@@ -1,16 +1,13 @@
-import { requireSameServer } from '../../tenancy/ldap/connection.ts';
 import { settingNames } from '../../tenancy/signin-settings/governing.ts';
-import { requireSameClient } from '../../tenancy/sso/connection.ts';
-import { type Blocked, differences, dropSurplus, type Field, type PlanDraft } from './changes.ts';
-import { spare, type WantedLdap, type WantedSso } from './schema.ts';
+import { differences, dropSurplus, type PlanDraft } from './changes.ts';
+import { planConnections } from './plan-connections.ts';
 import type { PlanInput } from './wanted.ts';
 
 /** Plans the name, domains, connections, sign-in settings and webhooks of the organization. */
 export function planSettings(draft: PlanDraft, wanted: PlanInput): void {
   planOrganization(draft, wanted);
   planDomains(draft, wanted);
-  planSso(draft, wanted);
-  planLdap(draft, wanted);
+  planConnections(draft, wanted);
   planSignIn(draft, wanted);
   planWebhooks(draft, wanted);
 }
@@ -44,141 +41,6 @@ function planDomains(draft: PlanDraft, { state, document: { domains }, prune }: 
     fieldsOf: ({ state }) => [{ field: 'state', from: state, to: null }],
   });
   draft.steps.removeDomains = dropped.map(({ name }) => name);
-}
-
-function planSso(draft: PlanDraft, wanted: PlanInput): void {
-  const given = wanted.document.sso;
-  if (given === undefined) planLostDomain(draft, wanted);
-  else if (given === null) planNone(draft, wanted, 'sso');
-  else planGivenSso(draft, wanted, given);
-}
-
-function planGivenSso(draft: PlanDraft, wanted: PlanInput, given: WantedSso): void {
-  const { state, secrets, outside } = wanted;
-  const { sso: stored } = state;
-  if (outside.taken.has(given.emailDomain)) {
-    draft.blocked.push({
-      section: 'sso',
-      key: 'sso',
-      code: 'domain_taken',
-      message: `${given.emailDomain} is verified by another organization.`,
-      hint: 'Use another domain, or ask that organization to remove this one.',
-    });
-    return;
-  }
-  if (stored === null && secrets.sso === null)
-    draft.faults.push({ path: 'sso.clientSecret', message: needed });
-  if (stored !== null && secrets.sso === null) requireSameClient(stored, given);
-  const trusted = outside.trusting || verifiedAfter(draft, wanted).has(given.emailDomain);
-  if (given.enabled && !trusted) draft.blocked.push(unverified(wanted, 'sso', given.emailDomain));
-  const { clientSecret, ...settings } = given;
-  const effective = { ...settings, enabled: given.enabled && trusted };
-  if (!planConnection(draft, 'sso', { stored, effective, secret: secrets.sso })) return;
-  draft.steps.sso = { save: { ...effective, clientSecret } };
-}
-
-function planLdap(draft: PlanDraft, wanted: PlanInput): void {
-  const given = wanted.document.ldap;
-  if (given === null) planNone(draft, wanted, 'ldap');
-  else if (given !== undefined) planGivenLdap(draft, wanted, given);
-}
-
-function planGivenLdap(draft: PlanDraft, wanted: PlanInput, given: WantedLdap): void {
-  const { state, secrets, outside } = wanted;
-  const { ldap: stored } = state;
-  if (stored === null && secrets.ldap === null)
-    draft.faults.push({ path: 'ldap.bindPassword', message: needed });
-  if (stored !== null && secrets.ldap === null) requireSameServer(stored, given);
-  const trusted = outside.trusting || verifiedAfter(draft, wanted).size > 0;
-  if (given.enabled && !trusted) draft.blocked.push(unverified(wanted, 'ldap', null));
-  const { bindPassword, ...settings } = given;
-  const effective = { ...settings, enabled: given.enabled && trusted };
-  if (!planConnection(draft, 'ldap', { stored, effective, secret: secrets.ldap })) return;
-  draft.steps.ldap = { save: { ...effective, bindPassword } };
-}
-
-const needed = 'is required: no secret is stored yet';
-
-/** Plans the change of a connection. Returns whether anything changes. */
-function planConnection(
-  draft: PlanDraft,
-  section: 'sso' | 'ldap',
-  {
-    stored,
-    effective,
-    secret,
-  }: {
-    stored: object | null;
-    effective: Record<string, unknown>;
-    secret: PlanInput['secrets']['sso'];
-  },
-): boolean {
-  const settings: Field[] =
-    stored === null
-      ? differences({}, spare(section, effective))
-      : differences({ ...stored }, effective);
-  const field = section === 'sso' ? 'clientSecret' : 'bindPassword';
-  // A withheld secret counts as given: a new connection gets it.
-  const isNew = secret === 'different' || (stored === null && secret === 'withheld');
-  const changed: Field[] = isNew ? [{ field, changed: true }] : [];
-  const fields = [...settings, ...changed];
-  if (stored !== null && fields.length === 0) return false;
-  draft.changes.push({
-    section,
-    action: stored === null ? 'add' : 'change',
-    key: section,
-    fields,
-  });
-  return true;
-}
-
-function planNone(draft: PlanDraft, { state, prune }: PlanInput, section: 'sso' | 'ldap'): void {
-  const stored = state[section];
-  const surplus = stored === null ? [] : [section];
-  const dropped = dropSurplus(draft, section, surplus, { prune, keyOf: (key) => key });
-  if (dropped.length > 0) draft.steps[section] = 'remove';
-}
-
-/** Plans that single sign-on is disabled, if the plan removes the verified domain that it needs. */
-function planLostDomain(draft: PlanDraft, { state: { sso, domains }, outside }: PlanInput): void {
-  if (sso === null || !sso.enabled || sso.emailDomain === undefined || outside.trusting) return;
-  const lost = domains.some(({ name, state }) => name === sso.emailDomain && state === 'Verified');
-  if (!lost || !draft.steps.removeDomains.includes(sso.emailDomain)) return;
-  const fields = [{ field: 'enabled', from: true, to: false }];
-  draft.changes.push({ section: 'sso', action: 'change', key: 'sso', fields });
-}
-
-/** The domains that are verified once the plan is applied. */
-function verifiedAfter(draft: PlanDraft, { state }: PlanInput): Set<string> {
-  const removed = new Set(draft.steps.removeDomains);
-  const left = state.domains.filter(
-    ({ name, state }) => state === 'Verified' && !removed.has(name),
-  );
-  return new Set(left.map(({ name }) => name));
-}
-
-function unverified(
-  { state: { organization } }: PlanInput,
-  section: 'sso' | 'ldap',
-  domain: string | null,
-): Blocked {
-  const whole = domain === null ? 'any domain' : domain;
-  const { slug: org } = organization;
-  return {
-    section,
-    key: section,
-    code: 'domain_unverified',
-    message: `${organization.slug} has not verified ${whole} yet. The connection is disabled until it does.`,
-    hint: [
-      'Publish the TXT record of the domain. Then apply again, which also verifies the domain.',
-      { to: 'see the record', operation: 'domain.list', with: { org } },
-      {
-        to: 'verify the domain alone',
-        operation: 'domain.verify',
-        with: { domain: domain ?? undefined, org },
-      },
-    ],
-  };
 }
 
 function planSignIn(draft: PlanDraft, { state, document: { signin } }: PlanInput): void {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ConnectionKindName, connectionKindNames } from '../../../connection-kinds.ts';
 import { mostCounted } from '../../../errors.ts';
 import { cut } from '../../../text/cut.ts';
 import { domain, email, name, projectRole, role, slug } from '../../foundation/fields.ts';
@@ -122,8 +123,12 @@ export function nameOfMapping({ group, project, role, orgRole }: z.output<typeof
   return orgRole === undefined ? `${project}/${role}/${group}` : `organization/${orgRole}/${group}`;
 }
 
-const sso = saveSsoInput.omit({ org: true });
-const ldap = saveLdapInput.omit({ org: true });
+/** The settings of each kind of connection in a document. */
+export const connectionInputs = {
+  sso: saveSsoInput.omit({ org: true }),
+  ldap: saveLdapInput.omit({ org: true }),
+} satisfies Record<ConnectionKindName, z.ZodObject>;
+const { sso, ldap } = connectionInputs;
 
 function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
   clientSecret: Client,
@@ -191,8 +196,7 @@ export const plannedDocument = documentWith(planSecret(clientSecret), planSecret
 export type Document = z.output<typeof plannedDocument>;
 
 /** The settings of a connection in a document. */
-export type WantedSso = NonNullable<Document['sso']>;
-export type WantedLdap = NonNullable<Document['ldap']>;
+export type WantedConnection<Kind extends ConnectionKindName> = NonNullable<Document[Kind]>;
 
 /** The name of a section of the document. */
 export type Section = (typeof sections)[number];
@@ -201,8 +205,7 @@ export type Section = (typeof sections)[number];
 export const sections = [
   'organization',
   'domains',
-  'sso',
-  'ldap',
+  ...connectionKindNames,
   'mappings',
   'projects',
   'members',
@@ -263,10 +266,9 @@ export const exportedDocument = z.object({
 
 /** The settings in the order of their schema, without nulls and default values. */
 export function spare(
-  section: 'sso' | 'ldap',
+  { shape }: z.ZodObject,
   settings: Record<string, unknown>,
 ): Record<string, unknown> {
-  const { shape } = section === 'sso' ? sso : ldap;
   const said = Object.entries(shape).flatMap(([field, schema]) => {
     const value = settings[field];
     const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;

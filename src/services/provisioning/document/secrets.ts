@@ -1,12 +1,13 @@
 import { createHmac, type Hmac } from 'node:crypto';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { inSlices } from '../../../host/queue.ts';
 
 // Secrets are compared by a keyed fingerprint. No plan, log or error shows a value.
 
 /** The fingerprint of a secret, made with a key that only this instance has. */
-export function fingerprintOf(ctx: Context, section: 'sso' | 'ldap', secret: string): string {
+export function fingerprintOf(ctx: Context, section: ConnectionKindName, secret: string): string {
   return keyed(ctx, JSON.stringify([section, secret]));
 }
 

@@ -1,3 +1,4 @@
+import { connectionKinds, isConnectionKind } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { Client } from '../../../database/models/client.ts';
 import { Domain } from '../../../database/models/domain.ts';
@@ -104,13 +105,13 @@ export async function readOrganizationState(
     sso: sso && {
       ...ssoSettingsOf(sso),
       id: sso.id,
-      secret: fingerprintOf(ctx, 'sso', openClientSecret(ctx, sso)),
+      secret: fingerprintOf(ctx, connectionKinds.sso.name, openClientSecret(ctx, sso)),
     },
     ldap: ldap && {
       ...directorySettingsOf(ldap),
       enabled: ldap.enabled,
       id: ldap.id,
-      secret: fingerprintOf(ctx, 'ldap', openBindPassword(ctx, ldap)),
+      secret: fingerprintOf(ctx, connectionKinds.ldap.name, openBindPassword(ctx, ldap)),
     },
     signin: settings === null ? {} : choicesIn(settings),
     webhooks: webhooks.map(({ id, url, events, enabled }) => {
@@ -240,5 +241,5 @@ async function readPeople(
 
 /** Whether a connection, SCIM or a mapping made the membership. Documents omit such members. */
 export function isAutomatic({ kind }: Pick<Member, 'kind'>): boolean {
-  return ['sso', 'scim', 'ldap', 'mapping'].includes(kind);
+  return isConnectionKind(kind) || ['scim', 'mapping'].includes(kind);
 }

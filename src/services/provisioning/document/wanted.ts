@@ -1,3 +1,4 @@
+import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import type { Blocked } from './changes.ts';
 import type { Document } from './schema.ts';
 import type { State } from './state.ts';
@@ -18,7 +19,7 @@ export interface Outside {
   /** Whether `trust.domains` is `off`: connections need no verified domain. */
   trusting: boolean;
   /** The accounts linked to each connection. */
-  linked: Record<'sso' | 'ldap', string[]>;
+  linked: Record<ConnectionKindName, string[]>;
   /** By connection and account: the last known groups of people who lose a mapped role. */
   groups: Map<string, string[] | null>;
   /** By account that loses a mapped role: its SCIM groups that a mapping names, by either name. */
@@ -31,6 +32,6 @@ export interface PlanInput {
   document: Document;
   prune: boolean;
   /** How a secret in the document compares to the stored one; null if the document has none. */
-  secrets: Record<'sso' | 'ldap', 'same' | 'different' | 'withheld' | null>;
+  secrets: Record<ConnectionKindName, 'same' | 'different' | 'withheld' | null>;
   outside: Outside;
 }
