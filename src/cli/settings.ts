@@ -21,7 +21,7 @@ function merged(
 type Shown = ReturnType<Fields<unknown>[number][1]>;
 
 /** The fields that show settings; `as` shows one in another form. */
-export function fieldsOf<Name extends string, View extends Record<Name, Shown>>(
+export function fieldsOf<Name extends string, View extends { [Setting in Name]?: Shown }>(
   words: WordsFor<Name>,
   as: Partial<Record<Name, (view: View) => Shown>> = {},
 ): Fields<View> {

@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { refuseField } from '../../errors.ts';
 import type { ldapRelinkedView, ldapView } from '../../services/tenancy/ldap/connection.ts';
+import type { LdapSettingName } from '../../services/tenancy/ldap/schema.ts';
+import { ldapWords } from '../../services/tenancy/ldap/words.ts';
 import { persons } from '../../text/counted.ts';
 import { noun, org, verb } from '../command.ts';
 import {
@@ -21,6 +23,7 @@ import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
 import { givenSecret, readNamedFile } from '../prompt.ts';
 import type { Call } from '../run.ts';
+import { fieldsOf, optionsOf } from '../settings.ts';
 
 const operations = () => import('../../services/tenancy/ldap/operations.ts');
 const tests = () => import('../../services/signin/methods/ldap/test.ts');
@@ -29,38 +32,15 @@ type Connection = z.output<typeof ldapView>;
 type Given = Record<string, unknown>;
 
 const fields: Fields<Connection> = [
-  ['Server', (view) => view.uri],
   ['Enabled', (view) => view.enabled],
   ...approvalFields,
-  ['TLS', (view) => view.tls],
-  ['CA certificate', (view) => (view.caCertificate === null ? null : 'set')],
-  ['Bind DN', (view) => view.bindDn],
-  ['Bind password', (view) => (view.hasBindPassword ? 'stored' : null)],
-  ['Search base', (view) => view.searchBase],
-  ['Search filter', (view) => view.searchFilter],
-  ['E-mail attribute', (view) => view.emailAttribute],
-  ['Given name', (view) => view.givenNameAttribute],
-  ['Family name', (view) => view.familyNameAttribute],
-  ['Groups attribute', (view) => view.groupsAttribute],
+  ...fieldsOf<LdapSettingName, Connection>(ldapWords, {
+    caCertificate: (view) => (view.caCertificate === null ? null : 'set'),
+    bindPassword: (view) => (view.hasBindPassword ? 'stored' : null),
+  }),
 ];
 
 const called = ({ uri }: Connection) => uri;
-
-const settings = {
-  '--uri <uri>': 'ldaps://HOST, or ldap://HOST with StartTLS',
-  '--tls': 'encrypt; ldap:// then uses StartTLS (default)',
-  '--no-tls': 'do not encrypt; only on this machine, or if ldap.allowPlaintext is on',
-  '--ca-file <file>': 'certificate authority of the directory, PEM',
-  '--no-ca-file': 'trust the public authorities that Node.js trusts (default)',
-  '--bind-dn <dn>': 'DN of the account that searches the directory',
-  '--search-base <dn>': 'DN under which people are searched',
-  '--search-filter <filter>': 'such as (uid={username})',
-  '--email-attribute <name>': 'such as mail',
-  '--given-name-attribute <name>': 'default: givenName',
-  '--family-name-attribute <name>': 'default: sn',
-  '--groups-attribute <name>': 'such as memberOf; feeds the group mappings',
-  '--no-groups-attribute': 'do not read groups (default)',
-};
 
 export function addLdapCommands(program: Command): void {
   const ldap = noun(program, 'ldap', {
@@ -71,7 +51,7 @@ export function addLdapCommands(program: Command): void {
     summary: 'Create the connection, or change the given settings',
     required: org,
     options: {
-      ...settings,
+      ...optionsOf(ldapWords),
       '--password-stdin': 'read the bind password from standard input',
       '--password-file <file>': 'read the bind password from a file',
       ...force('directory'),
@@ -131,7 +111,7 @@ export function addLdapCommands(program: Command): void {
     options: {
       '--username <name>': 'test the filter with this user name',
       '--password-stdin': "test a full sign-in; read the user's password from standard input",
-      ...settings,
+      ...optionsOf(ldapWords),
       '--bind-password-file <file>': 'read the bind password to test from a file',
     },
     example: 'idctl ldap test --org acme --username ada --password-stdin <password',

@@ -3,6 +3,8 @@ import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import type { attemptView } from '../../services/signin/attempts.ts';
 import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connection.ts';
+import type { SsoSettingName } from '../../services/tenancy/sso/schema.ts';
+import { ssoWords } from '../../services/tenancy/sso/words.ts';
 import { persons } from '../../text/counted.ts';
 import { shellWord } from '../../text/shell-word.ts';
 import { noun, org, verb } from '../command.ts';
@@ -23,6 +25,7 @@ import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
 import { givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
+import { fieldsOf, optionsOf } from '../settings.ts';
 
 const operations = () => import('../../services/tenancy/sso/operations.ts');
 const tests = () => import('../../services/tenancy/sso/test.ts');
@@ -30,19 +33,11 @@ const tests = () => import('../../services/tenancy/sso/test.ts');
 type Connection = z.output<typeof ssoView>;
 
 const fields: Fields<Connection> = [
-  ['E-mail domain', (view) => view.emailDomain],
   ['Enabled', (view) => view.enabled],
   ...approvalFields,
-  ['Issuer', (view) => view.issuer],
-  ['Client ID', (view) => view.clientId],
-  ['Client secret', (view) => (view.hasClientSecret ? 'stored' : null)],
-  ['Redirect URI', (view) => view.redirectUri],
-  ['Groups claim', (view) => view.groupsClaim],
-  ['Sync at every sign-in', (view) => view.syncOnLogin],
-  ['Auto-remove', (view) => view.autoRemove],
-  ['Missing groups mean', (view) => view.absentGroups],
-  ['Ignore email_verified', (view) => view.ignoreEmailVerified],
-  ['Local two-factor', (view) => view.requireLocalTwoFactor],
+  ...fieldsOf<SsoSettingName, Connection>(ssoWords, {
+    clientSecret: (view) => (view.hasClientSecret ? 'stored' : null),
+  }),
 ];
 
 const called = ({ issuer }: Connection) => issuer;
@@ -56,22 +51,9 @@ export function addSsoCommands(program: Command): void {
     summary: 'Create the connection, or change the given settings',
     required: org,
     options: {
-      '--domain <domain>': 'e-mail domain of the people who sign in',
-      '--issuer <url>': 'issuer URL of the provider; its endpoints are discovered',
-      '--client-id <id>': 'the client registered at the provider',
+      ...optionsOf(ssoWords),
       '--secret-stdin': 'read the client secret from standard input',
       '--secret-file <file>': 'read the client secret from a file',
-      '--redirect-uri <uri>': "default: this instance's /auth/sso/callback",
-      '--groups-claim <claim>': 'claim with the group names (default: groups)',
-      '--sync-on-login': 'sync groups at every sign-in (default)',
-      '--no-sync-on-login': 'sync groups only at the first sign-in',
-      '--auto-remove': 'remove a synced membership when the person leaves its group',
-      '--no-auto-remove': 'keep it (default)',
-      '--absent-groups <what>': 'what a missing groups claim means: unknown (default) or none',
-      '--ignore-email-verified': 'ignore the email_verified claim of the provider',
-      '--no-ignore-email-verified': 'refuse a sign-in if that claim is false (default)',
-      '--require-local-two-factor': "also require idctl's second factor",
-      '--no-require-local-two-factor': 'leave the second factor to the provider (default)',
       ...force('provider'),
     },
     detail: 'If the connection is enabled, it tests the provider first, and asks if a step fails.',

@@ -8,6 +8,8 @@ export interface SettingWords {
   about: string;
   /** The options that set it, each with a line of help. */
   options?: Record<string, string>;
+  /** Its name on a page, and there the words for values that are no text, such as true and null. */
+  page?: { label: string; values?: Record<string, string> };
   /** The options that empty it, for commands that change an existing object. */
   clearing?: Record<string, string>;
 }

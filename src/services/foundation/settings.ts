@@ -5,7 +5,12 @@ import type { WordsFor } from './setting-words.ts';
 // A setting is declared once: its schema with its default, and its words. The input of a change, the
 // descriptions and the spare form of an object follow.
 
-type Plain<Schema> = Schema extends z.ZodDefault<infer Inner> ? Inner : Schema;
+type Plain<Schema> =
+  Schema extends z.ZodDefault<infer Inner>
+    ? Inner
+    : Schema extends z.ZodOptional<infer Inner>
+      ? Inner
+      : Schema;
 
 type Changing<Shape extends z.ZodRawShape> = {
   [Name in keyof Shape]: Plain<Shape[Name]> extends infer Inner extends z.core.SomeType
@@ -16,8 +21,11 @@ type Changing<Shape extends z.ZodRawShape> = {
 /** The settings in a change: an absent one keeps its value. */
 export function changing<Shape extends z.ZodRawShape>(shape: Shape): Changing<Shape> {
   const changed = Object.entries(shape).map(([name, schema]) => {
-    const plain = schema instanceof z.ZodDefault ? schema.unwrap() : schema;
-    return [name, z.optional(plain)];
+    const isWrapped = schema instanceof z.ZodDefault || schema instanceof z.ZodOptional;
+    const plain = isWrapped ? schema.unwrap() : schema;
+    const { description } = schema as z.ZodType;
+    const changed = z.optional(plain);
+    return [name, description === undefined ? changed : changed.describe(description)];
   });
   // Each entry has the type that `Changing` computes from the schema.
   return Object.fromEntries(changed) as Changing<Shape>;

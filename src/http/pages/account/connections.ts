@@ -1,36 +1,16 @@
 import { X509Certificate } from 'node:crypto';
 import { connectionKinds } from '../../../connection-kinds.ts';
+import type { SettingWords } from '../../../services/foundation/setting-words.ts';
 import type { Waiting } from '../../../services/signin/waiting.ts';
+import { ldapWords } from '../../../services/tenancy/ldap/words.ts';
+import { ssoWords } from '../../../services/tenancy/sso/words.ts';
 import { type Html, html } from '../html.ts';
 import { postForm } from '../parts.ts';
 import { rows } from '../rows.ts';
 import { type Described, type Draft, section } from './section.ts';
 
-/** The names of the values that say where a connection points. */
-const labels: Record<string, string> = {
-  emailDomain: 'E-mail domain',
-  issuer: 'Provider (issuer)',
-  clientId: 'Client ID',
-  redirectUri: 'Redirect URI',
-  ignoreEmailVerified: 'Addresses that the provider has not verified',
-  requireLocalTwoFactor: 'Second factor of this site',
-  uri: 'Server',
-  tls: 'TLS',
-  caCertificate: 'Certificate authority (SHA-256)',
-  bindDn: 'Bind DN',
-  searchBase: 'Search base',
-  searchFilter: 'Search filter',
-  emailAttribute: 'E-mail attribute',
-};
-
-/** Labels for values that are not text, such as true and null. */
-const words: Record<string, Record<string, string>> = {
-  redirectUri: { null: 'of this site' },
-  ignoreEmailVerified: { true: 'accepted', false: 'refused' },
-  requireLocalTwoFactor: { true: 'always required', false: 'not always required' },
-  tls: { true: 'on', false: 'off' },
-  caCertificate: { null: 'the public ones' },
-};
+/** The words for the values that say where a connection points. */
+const words: Record<string, SettingWords> = { ...ssoWords, ...ldapWords };
 
 /** The section of the connections that wait for the person's approval; null if none waits. */
 export function connectionsSection(draft: Draft, { waiting }: Described): Html | null {
@@ -58,8 +38,9 @@ ${postForm(draft, '/account/connections/approve#connections', html`<button type=
 }
 
 function row(field: string, now: string, before: string | null) {
+  const { page, label = field } = words[field] ?? {};
   return {
-    name: labels[field] ?? field,
+    name: page?.label ?? label,
     text: now,
     facts: [before !== null && `Before: ${before}`],
   };
@@ -73,7 +54,7 @@ function nameOf({ changedBy, changedByEmail }: Pick<Waiting, 'changedBy' | 'chan
 
 function textOf(field: string, pointing: Waiting['now']): string {
   const value = pointing[field] ?? null;
-  const word = words[field]?.[String(value)];
+  const word = words[field]?.page?.values?.[String(value)];
   if (word !== undefined) return word;
   return field === 'caCertificate' ? fingerprintsOf(String(value)) : String(value ?? 'none');
 }

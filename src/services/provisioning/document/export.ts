@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { caps, documentCaps } from '../../foundation/limits/caps.ts';
+import { spare } from '../../foundation/settings.ts';
 import { spareSettings } from '../../tenancy/clients/fields.ts';
 import { countsOf, isCapped } from './caps.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type exportedDocument,
   nameOfMapping,
   sections,
-  spare,
 } from './schema.ts';
 import { isAutomatic, type State } from './state.ts';
 
@@ -30,8 +30,9 @@ export function documentOf(state: State): Exported {
       ? { sso }
       : sso.emailDomain === undefined
         ? {}
-        : { sso: spare(connectionInputs.sso, { ...sso, clientSecret: keeping }) }),
-    ldap: ldap === null ? null : spare(connectionInputs.ldap, { ...ldap, bindPassword: keeping }),
+        : { sso: spare(connectionInputs.sso.shape, { ...sso, clientSecret: keeping }) }),
+    ldap:
+      ldap === null ? null : spare(connectionInputs.ldap.shape, { ...ldap, bindPassword: keeping }),
     mappings: state.mappings.map(({ id: _, ...mapping }) => mapping).toSorted(by(nameOfMapping)),
     projects: projectsIn(state),
     members: named(state.members.filter((member) => !isAutomatic(member))),

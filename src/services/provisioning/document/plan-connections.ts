@@ -1,8 +1,9 @@
 import { type ConnectionKindName, connectionKinds } from '../../../connection-kinds.ts';
+import { spare } from '../../foundation/settings.ts';
 import { requireSameServer } from '../../tenancy/ldap/connection.ts';
 import { requireSameClient } from '../../tenancy/sso/connection.ts';
 import { type Blocked, differences, dropSurplus, type Field, type PlanDraft } from './changes.ts';
-import { connectionInputs, spare } from './schema.ts';
+import { connectionInputs } from './schema.ts';
 import type { PlanInput } from './wanted.ts';
 
 /** How the plan of one kind of connection differs from that of another. */
@@ -112,7 +113,7 @@ function planConnection(
   const { [field]: _, ...effective } = save;
   const settings: Field[] =
     stored === null
-      ? differences({}, spare(connectionInputs[section], effective))
+      ? differences({}, spare(connectionInputs[section].shape, effective))
       : differences({ ...stored }, effective);
   // A withheld secret counts as given: a new connection gets it.
   const isNew = secret === 'different' || (stored === null && secret === 'withheld');

@@ -264,19 +264,6 @@ export const exportedDocument = z.object({
     .describe('The sections above a cap. Their entries stay, but none can be added.'),
 });
 
-/** The settings in the order of their schema, without nulls and default values. */
-export function spare(
-  { shape }: z.ZodObject,
-  settings: Record<string, unknown>,
-): Record<string, unknown> {
-  const said = Object.entries(shape).flatMap(([field, schema]) => {
-    const value = settings[field];
-    const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
-    return value === undefined || value === null || value === usual ? [] : [[field, value]];
-  });
-  return Object.fromEntries(said);
-}
-
 /** The JSON Schema of the file that an admin writes. */
 export function describeDocument() {
   const described = z.toJSONSchema(documentWith(namedSecret(), namedSecret()), {

@@ -1,9 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { ref, testSteps } from '../../foundation/fields.ts';
+import { changing, described } from '../../foundation/settings.ts';
 import { secondFactorFields } from '../../people/two-factor/second-factor.ts';
 import { canonicalDn } from './dn.ts';
 import { faultOfFilter } from './filter.ts';
+import { ldapWords } from './words.ts';
 
 const control = /\p{Cc}/u;
 const text = (most: number) =>
@@ -70,34 +72,33 @@ const secret = z
 
 const settings = {
   uri,
-  tls: z.boolean(),
-  caCertificate: caCertificate.nullable(),
+  tls: z.boolean().default(true),
+  caCertificate: caCertificate.nullable().default(null),
   bindDn,
   bindPassword: secret.optional(),
   searchBase,
   searchFilter,
   emailAttribute: attribute,
-  givenNameAttribute: attribute,
-  familyNameAttribute: attribute,
-  groupsAttribute: attribute.nullable(),
+  givenNameAttribute: attribute.default('givenName'),
+  familyNameAttribute: attribute.default('sn'),
+  groupsAttribute: attribute.nullable().default(null),
 };
+
+/** The settings of a connection, except whether it is enabled. */
+export type LdapSettingName = keyof typeof settings;
 
 /** All settings (spec §2.5). Absent settings get defaults; an absent password stays as stored. */
 export const saveLdapInput = z.strictObject({
   org: ref,
-  ...settings,
-  tls: settings.tls.default(true),
-  caCertificate: settings.caCertificate.default(null),
-  givenNameAttribute: attribute.default('givenName'),
-  familyNameAttribute: attribute.default('sn'),
-  groupsAttribute: settings.groupsAttribute.default(null),
+  ...described(settings, ldapWords),
   enabled: z.boolean().default(false),
 });
+
 /** The settings to change. An absent setting keeps its value. */
-export const changeLdapInput = z
-  .strictObject({ org: ref, ...settings })
-  .partial()
-  .required({ org: true });
+export const changeLdapInput = z.strictObject({
+  org: ref,
+  ...changing(described(settings, ldapWords)),
+});
 
 const username = z
   .string()
