@@ -1,3 +1,4 @@
+import { connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Identity } from '../../../database/models/identity.ts';
@@ -6,8 +7,10 @@ import { type Limit, readCount } from '../../foundation/limits/limit.ts';
 import { mailboxLimits } from '../../foundation/limits/mail.ts';
 import { codeLimit, findPasswordPlaces } from '../../foundation/limits/password.ts';
 
+const directory = connectionKinds.ldap.name;
+
 /** The kinds of attempts that limits count. */
-export const attemptKinds = ['password', 'secondFactor', 'mail', 'ldap'] as const;
+export const attemptKinds = ['password', 'secondFactor', 'mail', directory] as const;
 
 /** The attempts that a limit counts now; `until` is set while it is full. */
 export interface Attempts {
@@ -39,10 +42,10 @@ export async function readAttempts(
     ...(account === null ? [] : [everywhere('secondFactor', codeLimit(account.id))]),
     everywhere('mail', forAll),
     ...(rest.most > 0 ? [everywhere('mail', rest)] : []),
-    ...(asked === null ? [] : [everywhere('ldap', nameLimit(ctx, email, asked.organizationId))]),
+    ...(asked === null ? [] : [everywhere(directory, nameLimit(ctx, email, asked.organizationId))]),
     ...(asked === null || asked.key === null
       ? []
-      : [everywhere('ldap', entryLimit(ctx, asked.key, asked.organizationId))]),
+      : [everywhere(directory, entryLimit(ctx, asked.key, asked.organizationId))]),
   ];
   const counted: Attempts[] = [];
   for (const { limit, ...place } of places)

@@ -1,3 +1,4 @@
+import { type ConnectionKindName, connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
@@ -59,7 +60,7 @@ export async function findLdapKey(
   ldap: LdapConnection,
 ): Promise<Identity | null> {
   const server = new URL(ldap.uri).hostname;
-  const keys = await findKeys(account, 'ldap', ldap);
+  const keys = await findKeys(account, connectionKinds.ldap.name, ldap);
   return keys.find((key) => key.server === server) ?? null;
 }
 
@@ -69,7 +70,7 @@ export async function findLdapKey(
  */
 export async function findKeys(
   { id: accountId }: Account,
-  kind: 'sso' | 'ldap',
+  kind: ConnectionKindName,
   { id, organizationId }: { id: string; organizationId: string },
 ): Promise<Identity[]> {
   const where = { kind, organizationId, accountId };

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Op } from 'sequelize';
+import {
+  connectionKindNames,
+  connectionKinds,
+  isConnectionKind,
+} from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { isProved } from '../../../database/models/account.ts';
@@ -36,7 +41,7 @@ export interface SignInWay extends Verdict {
 /** All ways to sign in, in the order they are shown. */
 export async function findWays(ctx: Context, scene: Scene): Promise<SignInWay[]> {
   const offered = new Set(await findMethods(ctx, scene.domain));
-  if (scene.ldap !== null) offered.add('ldap');
+  for (const kind of connectionKindNames) if (scene[kind] !== null) offered.add(kind);
   const ways: SignInWay[] = [];
   for (const method of offeredMethod.options) {
     const on = offered.has(method);
@@ -50,30 +55,26 @@ const untold = (reason: string): Verdict => ({ could: null, reason });
 
 async function judge(ctx: Context, scene: Scene, method: Offered): Promise<Verdict> {
   const { account, organization, removed } = scene;
-  const connection = method === 'sso' ? scene.sso : method === 'ldap' ? scene.ldap : null;
+  const connection = isConnectionKind(method) ? scene[method] : null;
   const own = connection?.organizationId === organization.id;
   if (connection !== null && !own && !scene.everywhere) return untold('elsewhere');
   if (account === undefined) return own && removed ? closed('deactivated') : untold('not_told');
   const known = { ...scene, account };
-  switch (method) {
-    case 'password':
-      return byPassword(ctx, known);
-    case 'passkey':
-      return byPasskey(ctx, known);
-    case 'magicCode':
-      return byCode(ctx, known);
-    case 'sso':
-      return bySso(ctx, known);
-    case 'ldap':
-      return byDirectory(ctx, known);
-    case 'google':
-    case 'github':
-      return bySocial(ctx, known, method);
-  }
+  return judges[method](ctx, known);
 }
 
 /** A scene whose account the caller may know; null if there is none. */
 type Known = Scene & { account: Account | null };
+
+const judges: Record<Offered, (ctx: Context, known: Known) => Promise<Verdict>> = {
+  password: byPassword,
+  passkey: byPasskey,
+  magicCode: byCode,
+  sso: bySso,
+  ldap: byDirectory,
+  google: (ctx, known) => bySocial(ctx, known, 'google'),
+  github: (ctx, known) => bySocial(ctx, known, 'github'),
+};
 
 async function byPassword(ctx: Context, { account, attempts }: Known): Promise<Verdict> {
   const proof = judgePassword(ctx, account, account !== null && account.passwordHash !== null);
@@ -119,13 +120,14 @@ function fromSomewhere(attempts: Attempts[], verdict: Verdict): Verdict {
 
 async function bySso(ctx: Context, { account, email, sso, attempts }: Known): Promise<Verdict> {
   if (sso === null) return closed('off');
+  const kind = connectionKinds.sso.name;
   const { issuer } = sso;
-  const keys = account === null ? [] : await findKeys(account, 'sso', sso);
+  const keys = account === null ? [] : await findKeys(account, kind, sso);
   const subject = keys.find((key) => key.issuer === issuer)?.subject ?? randomUUID();
-  const proof = { kind: 'sso' as const, connection: sso, issuer, subject, server: null, email };
+  const proof = { kind, connection: sso, issuer, subject, server: null, email };
   const plan = await planIdentity(ctx, proof);
   const asksCode = async (id: string) => asksOwnSecondFactor(ctx, sso, id);
-  return afterPlan(ctx, plan, { method: 'sso', connection: sso }, { email, attempts, asksCode });
+  return afterPlan(ctx, plan, { method: kind, connection: sso }, { email, attempts, asksCode });
 }
 
 async function byDirectory(ctx: Context, scene: Known): Promise<Verdict> {
@@ -138,10 +140,11 @@ async function byDirectory(ctx: Context, scene: Known): Promise<Verdict> {
   const key = account === null ? null : await findLdapKey(account, ldap);
   const { issuer, subject } = key ?? { issuer: 'entryUUID', subject: randomUUID() };
   const server = new URL(ldap.uri).hostname;
-  const proof = { kind: 'ldap' as const, connection: ldap, issuer, subject, server, email };
+  const kind = connectionKinds.ldap.name;
+  const proof = { kind, connection: ldap, issuer, subject, server, email };
   const plan = await planIdentity(ctx, proof);
-  const full = lastRoom(attempts, 'ldap');
-  const via = { method: 'ldap' as const, connection: ldap };
+  const full = lastRoom(attempts, kind);
+  const via = { method: kind, connection: ldap };
   return afterPlan(ctx, plan, via, { email, attempts, full, asksCode: async () => true });
 }
 

@@ -1,6 +1,12 @@
+import {
+  type ConnectionKindName,
+  connectionKinds,
+  isConnectionKind,
+} from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import type { Next, Todo } from '../../../next.ts';
 import { isApproved } from '../../tenancy/connections/approval.ts';
+import { approvedByOperator } from '../../tenancy/connections/waiting.ts';
 import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
 import { findObstacle } from '../../tenancy/signin-settings/methods.ts';
 import type { Scene } from './scene.ts';
@@ -67,7 +73,7 @@ const sayings: Record<string, { rule: Saying<string>; message: Saying<Next> }> =
     rule: () => 'The account is linked to another identity.',
     message: ({ email, organization: { slug: org } }, { method }) => [
       'The account is linked to another identity.',
-      ...(method === 'sso' || method === 'ldap' ? [relink(method, org)] : []),
+      ...(isConnectionKind(method) ? [relink(method, org)] : []),
       byOperator({
         to: 'unlink only this person',
         operation: 'identity.unlink',
@@ -79,11 +85,7 @@ const sayings: Record<string, { rule: Saying<string>; message: Saying<Next> }> =
     rule: () => 'No owner has approved where the connection points.',
     message: ({ organization: { slug: org } }, { method }) => [
       'No owner has approved where the connection points. An owner does it on the account page.',
-      byOperator({
-        say: 'Or the operator approves it',
-        operation: method === 'ldap' ? 'ldap.approve' : 'sso.approve',
-        with: { org },
-      }),
+      ...(isConnectionKind(method) ? [approvedByOperator(method, org)] : []),
     ],
   },
   email_domain_not_verified: {
@@ -139,12 +141,9 @@ const sayings: Record<string, { rule: Saying<string>; message: Saying<Next> }> =
 const byOperator = (todo: Todo): Todo => ({ ...todo, by: 'operator' });
 const unlock = (user: string) =>
   byOperator({ say: 'Wait, or the operator unlocks it', operation: 'user.unlock', with: { user } });
-const relink = (method: 'sso' | 'ldap', org: string): Todo => {
-  return {
-    say: method === 'sso' ? 'If the provider is new' : 'If the directory is new',
-    operation: `${method}.relink`,
-    with: { org },
-  };
+const relink = (kind: ConnectionKindName, org: string): Todo => {
+  const { server } = connectionKinds[kind];
+  return { say: `If the ${server} is new`, operation: `${kind}.relink`, with: { org } };
 };
 const clock = (at: Date | undefined) => `${at?.toISOString().slice(0, 16) ?? ''}Z`;
 
@@ -167,9 +166,8 @@ export function ruleText(ctx: Context, scene: Scene, way: SignInWay): string {
 }
 
 function whyOn(scene: Scene, { method }: SignInWay): string {
-  if (method === 'sso')
-    return `Single sign-on is enabled for ${scene.domain}${waiting(scene.sso)}.`;
-  if (method === 'ldap') return `A directory is enabled for ${scene.domain}${waiting(scene.ldap)}.`;
+  if (isConnectionKind(method))
+    return `${connectionKinds[method].some} is enabled for ${scene.domain}${waiting(scene[method])}.`;
   return `The setting ${method} of ${settler(scene)} is on.`;
 }
 
@@ -180,8 +178,7 @@ function waiting(connection: { approved: boolean } | null): string {
 
 function whyOff(ctx: Context, scene: Scene, { method }: SignInWay): string {
   const { governing, domain } = scene;
-  if (method === 'sso') return `No single sign-on is enabled for ${domain}.`;
-  if (method === 'ldap') return `No directory is enabled for ${domain}.`;
+  if (isConnectionKind(method)) return `${connectionKinds[method].none} is enabled for ${domain}.`;
   if (!governing.settings[method]) return `The setting ${method} of ${settler(scene)} is off.`;
   if (!isMethodAllowed(governing, method)) return `Not for ${domain}, which is not verified.`;
   return findObstacle(ctx, method) ?? 'It is not set up.';

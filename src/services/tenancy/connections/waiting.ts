@@ -1,6 +1,6 @@
 import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import { type Finding, right } from '../../../finding.ts';
-import type { Next } from '../../../next.ts';
+import type { Next, Todo } from '../../../next.ts';
 import { isApproved } from './approval.ts';
 
 /** The finding about a connection that no owner has approved; null if one has (security I8). */
@@ -12,14 +12,19 @@ export function findWaiting(
   if (isApproved(connection)) return null;
   const hint: Next = [
     'Until then, no owner can sign in through it. An owner approves it on the account page.',
-    {
-      say: 'Or the operator approves it',
-      by: 'operator',
-      operation: `${kind}.approve`,
-      with: { org: slug },
-    },
+    approvedByOperator(kind, slug),
   ];
   return { ...right('waits for the approval of an owner'), hint };
+}
+
+/** The operator's way to approve the connection. */
+export function approvedByOperator(kind: ConnectionKindName, org: string): Todo {
+  return {
+    say: 'Or the operator approves it',
+    by: 'operator',
+    operation: `${kind}.approve`,
+    with: { org },
+  };
 }
 
 /** Whether a test takes all settings from the stored connection; `besides` are no settings. */
