@@ -1,5 +1,6 @@
+import type { Reading } from './columns.ts';
 import { type How, type Kind, locks, noteHolds } from './hold-order.ts';
-import { dialectOfDatabase, select, selectAmong } from './select.ts';
+import { dialectOfDatabase, selectAmongAs, selectAs } from './select.ts';
 
 // Queries in plain SQL that hold the rows that they read.
 
@@ -14,28 +15,30 @@ interface Held<Row> {
 
 /** The rows of a query of one or more tables, held. `sql` ends where the locks belong. */
 export async function holdRows<Row extends object>(
-  [sql, bind, how]: [sql: string, bind: unknown[], how?: { prepared: true }],
+  [sql, bind, how]: [sql: string, bind: unknown[], ...Reading<Row>],
   ...held: Held<Row>[]
 ): Promise<Row[]> {
-  const found = await select<Row>(sql + clauseOf(held), bind, how);
+  const found = await selectAs<Row>(sql + clauseOf(held), bind, how);
   for (const { kind, how: strength, id } of held) noteHolds(kind, found.map(id), strength);
   return found;
 }
 
 /** Like `holdRows`, for a query by many values, which this sorts. */
 export async function holdAmong<Row extends object>(
-  [values, sql, more]: [
+  [values, sql, more = [], how]: [
     values: readonly string[],
     sql: (list: string, next: string) => string,
     more?: unknown[],
+    ...Reading<Row>,
   ],
   ...held: Held<Row>[]
 ): Promise<Row[]> {
   const lock = clauseOf(held);
-  const found = await selectAmong<Row>(
+  const found = await selectAmongAs<Row>(
     values.toSorted(),
     (list, next) => sql(list, next) + lock,
     more,
+    how,
   );
   for (const { kind, how, id } of held) noteHolds(kind, found.map(id), how);
   return found;

@@ -20,10 +20,12 @@ export async function insertEvent(
   const given = [...bind, organizationId];
   if (dialectOfDatabase() === 'postgres') {
     const written = `WITH written AS (${sql}) SELECT id, events ${found} FOR ${locks.kept}`;
-    return select<Listener>(written, given);
+    return select<Listener>(written, given, { columns: { events: 'json' } });
   }
   const listeners = `SELECT json_group_array(json_object('id', id, 'events', json(events))) ${found}`;
   const returning = `${sql} RETURNING (${listeners}) AS listeners`;
-  const [written] = await select<{ listeners: string }>(returning, given);
-  return JSON.parse(written?.listeners ?? '[]');
+  const [written] = await select<{ listeners: Listener[] }>(returning, given, {
+    columns: { listeners: 'json' },
+  });
+  return written?.listeners ?? [];
 }

@@ -7,6 +7,10 @@ import type pg from 'pg';
 // This is less than Sequelize's timeout for a connection, so that this failure is reported first.
 const readyWithin = 4_500;
 
+// The driver returns 64-bit integers as text, because a number cannot hold all of them. Those that
+// idctl reads are counts and sizes, which a number holds.
+const bigint = 20;
+
 const deadlines = new WeakMap<object, NodeJS.Timeout>();
 const patiences = new WeakMap<object, number>();
 
@@ -52,10 +56,11 @@ export function withDeadline(driver: typeof pg): typeof pg {
 }
 
 /**
- * Limits statements on a new connection to `patience` milliseconds. Over a pooler, it only stores
- * the limit, which each transaction then sets.
+ * Makes a new connection return counts as numbers, and limits its statements to `patience`
+ * milliseconds. Over a pooler, it only stores the limit, which each transaction then sets.
  */
 export async function prepareConnection(client: pg.Client, patience: number): Promise<void> {
+  client.setTypeParser(bigint, Number);
   try {
     // A pooler reports its own process as the one to cancel, not the process that answers.
     const { rows } = await client.query<{ set: string[] | null }>(

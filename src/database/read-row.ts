@@ -1,7 +1,14 @@
 import { type Attributes, DataTypes, type Model, type ModelStatic } from 'sequelize';
-import { dialectOfDatabase, select } from './select.ts';
+import type { Columns } from './columns.ts';
+import { dialectOfDatabase, selectAs } from './select.ts';
 
-const columns = new WeakMap<object, string>();
+/** The columns of a model as SQL, and the kinds of those that are not text or numbers. */
+interface Selected {
+  list: string;
+  kinds: Columns;
+}
+
+const known = new WeakMap<object, Selected>();
 
 /**
  * The row with this value in a column, as a model, or null. For reads at every sign-in: the ORM
@@ -14,35 +21,34 @@ export async function readRow<M extends Model>(
 ): Promise<M | null> {
   // SQLite has a single writer, and cannot lock rows.
   const locking = lock === undefined || dialectOfDatabase() === 'sqlite' ? '' : ` FOR ${lock}`;
-  const [row] = await select<Record<string, unknown>>(
-    `SELECT ${columnsOf(model)} FROM ${model.getTableName()} WHERE ${column} = $1${locking}`,
+  const { list, kinds } = columnsOf(model);
+  const [row] = await selectAs<object>(
+    `SELECT ${list} FROM ${model.getTableName()} WHERE ${column} = $1${locking}`,
     [value],
-    { prepared: true },
+    { prepared: true, columns: kinds },
   );
   if (row === undefined) return null;
   // The query selects the columns of the model.
-  const values = dialectOfDatabase() === 'sqlite' ? parsed(model, row) : row;
-  return model.build(values as Attributes<M>, { isNewRecord: false, raw: true });
+  return model.build(row as Attributes<M>, { isNewRecord: false, raw: true });
 }
 
-function columnsOf(model: ModelStatic<Model>): string {
-  const known = columns.get(model);
-  if (known !== undefined) return known;
+function columnsOf(model: ModelStatic<Model>): Selected {
+  const before = known.get(model);
+  if (before !== undefined) return before;
   const attributes = Object.entries(model.getAttributes());
   const list = attributes.map(([name, { field }]) => `${field} AS "${name}"`).join(', ');
-  columns.set(model, list);
-  return list;
-}
-
-/** Converts a row of SQLite, which stores times as text and flags as numbers. */
-function parsed(model: ModelStatic<Model>, row: Record<string, unknown>): object {
-  const attributes: Record<string, { type: unknown }> = model.getAttributes();
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => {
-      const type = attributes[name]?.type;
-      if (value !== null && type instanceof DataTypes.DATE) return [name, new Date(String(value))];
-      if (type instanceof DataTypes.BOOLEAN) return [name, Boolean(value)];
-      return [name, value];
+  const kinds = Object.fromEntries(
+    attributes.flatMap(([name, { type }]) => {
+      const kind = kindOf(type);
+      return kind === null ? [] : [[name, kind] as const];
     }),
   );
+  known.set(model, { list, kinds });
+  return { list, kinds };
+}
+
+function kindOf(type: unknown) {
+  if (type instanceof DataTypes.DATE) return 'time';
+  if (type instanceof DataTypes.BOOLEAN) return 'flag';
+  return type instanceof DataTypes.JSON ? 'json' : null;
 }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { QueryTypes, type Sequelize } from 'sequelize';
+import { type Columns, readColumns } from './columns.ts';
 import { directOf } from './direct.ts';
 import { dialectOfDatabase, servedDatabase } from './select.ts';
 import { bindable } from './sqlite-connection.ts';
@@ -9,6 +10,8 @@ import { transactionOn } from './transaction.ts';
 export interface Query {
   sql: string;
   bind: unknown[];
+  /** The columns with flags, times and JSON. */
+  columns?: Columns;
 }
 
 /** A query for the reader thread. */
@@ -41,10 +44,12 @@ export async function selectWithin<Row extends object>(
   query: Query,
 ): Promise<Row[]> {
   const sequelize = servedDatabase();
+  const rows =
+    sequelize.getDialect() === 'sqlite'
+      ? await selectOnSqlite(sequelize, query, milliseconds)
+      : await transactionOn(sequelize, () => selectInTime(sequelize, query, milliseconds));
   // The caller wrote the query, so it knows the row type.
-  if (sequelize.getDialect() === 'sqlite')
-    return selectOnSqlite(sequelize, query, milliseconds) as Promise<Row[]>;
-  return transactionOn(sequelize, () => selectInTime<Row>(sequelize, query, milliseconds));
+  return readColumns(rows, query.columns) as Row[];
 }
 
 /** The condition that ends a query on SQLite when its time is over. */
@@ -61,21 +66,21 @@ async function selectOnSqlite(
   if (readInTime === undefined) return ask(sequelize, query, milliseconds);
   // This driver can interrupt a query, but does not know the function `in_time`.
   const rows = await readInTime(
-    { ...query, sql: query.sql.replaceAll(whileInTime('sqlite'), 'true') },
+    { bind: query.bind, sql: query.sql.replaceAll(whileInTime('sqlite'), 'true') },
     milliseconds,
   );
   if (rows === null) throw new OutOfTime();
   return rows;
 }
 
-async function selectInTime<Row extends object>(
+async function selectInTime(
   sequelize: Sequelize,
   { sql, bind }: Query,
   milliseconds: number,
-): Promise<Row[]> {
+): Promise<object[]> {
   await sequelize.query(`SET LOCAL statement_timeout = ${Math.max(1, Math.round(milliseconds))}`);
   try {
-    return await sequelize.query<Row>(sql, { bind, type: QueryTypes.SELECT });
+    return await sequelize.query<object>(sql, { bind, type: QueryTypes.SELECT });
   } catch (error) {
     throw isCanceled(error) ? new OutOfTime() : error;
   }

@@ -1,4 +1,5 @@
 import type { Sequelize } from 'sequelize';
+import { type AnyReading, type Reading, readColumns } from './columns.ts';
 import { directOf, runOn, type Statement } from './direct.ts';
 import { isInTransaction, onOpenConnection, transaction } from './transaction.ts';
 
@@ -26,19 +27,30 @@ export function dialectOfDatabase(): 'sqlite' | 'postgres' {
 
 /**
  * The rows of a query. A statement that writes and returns rows needs a transaction. Use `prepared`
- * for constant SQL: each connection to PostgreSQL then plans it only once.
+ * for constant SQL: each connection to PostgreSQL then plans it only once. Name the columns with
+ * flags, times and JSON in `columns`.
  */
-export async function select<Row extends object>(
+export function select<Row extends object>(
   sql: string,
   bind: unknown[],
-  how?: { prepared: true },
+  ...[how]: Reading<Row>
+): Promise<Row[]> {
+  return selectAs<Row>(sql, bind, how);
+}
+
+/** `select`, for functions that are given `how` and leave its check to their callers. */
+export async function selectAs<Row extends object>(
+  sql: string,
+  bind: unknown[],
+  { prepared, columns }: AnyReading = {},
 ): Promise<Row[]> {
   const sequelize = servedDatabase();
+  const how = prepared && ({ prepared } as const);
   const rows = isInTransaction()
     ? await runInTransaction(sequelize, sql, bind, how)
     : await directOf(sequelize).read(sql, bind, how);
   // The caller wrote the query, so it knows the row type.
-  return rows as Row[];
+  return readColumns(rows, columns) as Row[];
 }
 
 /** Runs a statement in the open transaction. A violated unique index throws the ORM's error. */
@@ -52,12 +64,6 @@ export async function execute(
 
 function runInTransaction(sequelize: Sequelize, ...statement: Statement): Promise<object[]> {
   return onOpenConnection((connection) => runOn(sequelize, connection, ...statement));
-}
-
-/** The value of a JSON column that plain SQL has read: SQLite returns it as text. */
-export function jsonOf<Value extends object>(column: string | Value): Value {
-  // The column contains only values of this type.
-  return typeof column === 'string' ? (JSON.parse(column) as Value) : column;
 }
 
 /** Inserts one row inside a transaction. Objects are stored as JSON. */
@@ -88,15 +94,25 @@ export async function insertRows(table: string, rows: Record<string, unknown>[])
  * Runs a query for many values, in as few statements as possible. `list` contains their parameters.
  * `next` is the first parameter of `more`.
  */
-export async function selectAmong<Row extends object>(
+export function selectAmong<Row extends object>(
   values: readonly string[],
   sql: (list: string, next: string) => string,
-  more: unknown[] = [],
+  ...[more = [], how]: [more?: unknown[], ...Reading<Row>]
+): Promise<Row[]> {
+  return selectAmongAs<Row>(values, sql, more, how);
+}
+
+/** `selectAmong`, for functions that are given `how` and leave its check to their callers. */
+export async function selectAmongAs<Row extends object>(
+  values: readonly string[],
+  sql: (list: string, next: string) => string,
+  more: unknown[],
+  how?: AnyReading,
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (const some of chunksOf(values, mostParameters() - more.length)) {
     const list = some.map((_, at) => `$${at + 1}`).join(', ');
-    rows.push(...(await select<Row>(sql(list, `$${some.length + 1}`), [...some, ...more])));
+    rows.push(...(await selectAs<Row>(sql(list, `$${some.length + 1}`), [...some, ...more], how)));
   }
   return rows;
 }
@@ -131,24 +147,26 @@ function plain(value: unknown): unknown {
 export async function selectTogether<Row extends object>(
   [first, ...others]: [string, ...string[]],
   bind: unknown[],
+  ...[how]: Reading<Row>
 ): Promise<Row[]> {
   if (dialectOfDatabase() === 'postgres') {
     const parts = others.map((sql, at) => `other_${at} AS (${sql})`);
-    return select<Row>(
+    return selectAs<Row>(
       `WITH ${[`first AS (${first})`, ...parts].join(', ')} SELECT * FROM first`,
       bind,
+      how,
     );
   }
-  const rows = await alone<Row>(first, bind);
+  const rows = await alone<Row>(first, bind, how);
   for (const sql of others) await alone(sql, bind);
   return rows;
 }
 
 /** Runs the statement with only the parameters that it uses: SQLite rejects others. */
-function alone<Row extends object>(sql: string, bind: unknown[]): Promise<Row[]> {
+function alone<Row extends object>(sql: string, bind: unknown[], how?: AnyReading): Promise<Row[]> {
   const own: unknown[] = [];
   const renumbered = sql.replace(/\$(\d+)/g, (_, place) => `$${own.push(bind[Number(place) - 1])}`);
-  return select<Row>(renumbered, own);
+  return selectAs<Row>(renumbered, own, how);
 }
 
 /** Updates SQLite's planner statistics. PostgreSQL does this itself. */

@@ -29,7 +29,7 @@ test('P16 if an organization sets `password` but not `passkey`, the value applie
   const idctl = await openInstance({ baseUrl, signin: { passkey: 'on' } });
   expect(settingsOf(idctl.app, {}).passkey).toBe(true);
   expect(settingsOf(idctl.app, { password: false }).passkey).toBe(false);
-  expect(settingsOf(idctl.app, { password: 0, passkey: 1 }).passkey).toBe(true);
+  expect(settingsOf(idctl.app, { password: false, passkey: true }).passkey).toBe(true);
 });
 
 test('P12 five wrong codes do not lock out a person who has a passkey, and explain says so', async () => {

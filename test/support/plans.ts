@@ -103,6 +103,7 @@ export async function slowSteps({ sql, bind }: Statement, most: number): Promise
     const [row] = await select<{ 'QUERY PLAN': [{ Plan: Step }] }>(
       `EXPLAIN (FORMAT JSON) ${sql}`,
       bind,
+      { columns: { 'QUERY PLAN': 'json' } },
     );
     if (row === undefined) return [];
     const [{ Plan: whole }] = row['QUERY PLAN'];

@@ -156,46 +156,44 @@ const query = `SELECT o.id, o.slug, o.name,
       WHERE m.organization_id = o.id) AS "lastSignIn"
   FROM organizations o ORDER BY o.id`;
 
-/**
- * SQLite returns counts as numbers and times as text. PostgreSQL returns counts as text and times
- * as dates.
- */
 interface Row {
   id: string;
   slug: string;
   name: string;
-  members: number | string;
-  owners: number | string;
-  verified: number | string;
-  pending: number | string;
-  sso: boolean | number | null;
-  ldap: boolean | number | null;
-  scim: number | string;
-  scimUsed: string | Date | null;
-  lastSignIn: string | Date | null;
+  members: number;
+  owners: number;
+  verified: number;
+  pending: number;
+  sso: boolean | null;
+  ldap: boolean | null;
+  scim: number;
+  scimUsed: Date | null;
+  lastSignIn: Date | null;
 }
 
 async function countOrganizations() {
-  const rows = await select<Row>(query, []);
+  const rows = await select<Row>(query, [], {
+    columns: { sso: 'flag', ldap: 'flag', scimUsed: 'time', lastSignIn: 'time' },
+  });
   return rows.map((row) => ({
     slug: row.slug,
     name: row.name,
-    members: Number(row.members),
-    owners: Number(row.owners),
-    domains: { verified: Number(row.verified), pending: Number(row.pending) },
+    members: row.members,
+    owners: row.owners,
+    domains: { verified: row.verified, pending: row.pending },
     sso: stateOf(row.sso),
     ldap: stateOf(row.ldap),
     scim:
-      Number(row.scim) === 0
+      row.scim === 0
         ? ('none' as const)
         : row.scimUsed === null
           ? ('unused' as const)
           : ('used' as const),
-    lastSignInAt: row.lastSignIn === null ? null : new Date(row.lastSignIn).toISOString(),
+    lastSignInAt: row.lastSignIn?.toISOString() ?? null,
   }));
 }
 
-function stateOf(enabled: boolean | number | null) {
+function stateOf(enabled: boolean | null) {
   if (enabled === null) return 'none' as const;
-  return enabled === true || enabled === 1 ? ('enabled' as const) : ('saved' as const);
+  return enabled ? ('enabled' as const) : ('saved' as const);
 }

@@ -106,8 +106,8 @@ async function forget(ctx: Context, id: string, before: Date): Promise<void> {
 export type Backlog = Record<'mail' | 'webhook', { waiting: number; seconds: number }>;
 
 interface Row {
-  waiting: number | string;
-  oldest: string | Date | null;
+  waiting: number;
+  oldest: Date | null;
 }
 
 /** Counts waiting messages, with one small query for each kind. */
@@ -115,17 +115,22 @@ export async function countBacklog(now: Date): Promise<Backlog> {
   const [mail] = await select<Row>(
     'SELECT count(*) AS waiting, min(next_at) AS oldest FROM outbox',
     [],
+    { columns: { oldest: 'time' } },
   );
   const [webhook] = await select<Row>(
     `SELECT count(*) AS waiting, min(d.next_at) AS oldest
      FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
      WHERE d.status = 'waiting' AND w.enabled`,
     [],
+    { columns: { oldest: 'time' } },
   );
   return { mail: shown(mail, now), webhook: shown(webhook, now) };
 }
 
 function shown(row: Row | undefined, now: Date) {
-  const due = row?.oldest ? new Date(row.oldest).getTime() : now.getTime();
-  return { waiting: Number(row?.waiting ?? 0), seconds: Math.max(0, (now.getTime() - due) / 1000) };
+  const due = row?.oldest ?? now;
+  return {
+    waiting: row?.waiting ?? 0,
+    seconds: Math.max(0, (now.getTime() - due.getTime()) / 1000),
+  };
 }

@@ -86,17 +86,12 @@ async function knownOf({ sweptAt, heldAt, seenAt }: Sweep, now: Date): Promise<K
   // Events are read only if they could make a difference.
   if (now < sweptAt || !isFar(sweptAt, now)) return { ...known, days: [] };
   // Ids are ordered by time, so the newest rows are found without a scan.
-  const days = await select<{ earliest: string | Date; latest: string | Date }>(
-    `SELECT min(at) AS earliest, max(at) AS latest FROM events
+  const days = await select<{ first: Date; last: Date }>(
+    `SELECT min(at) AS first, max(at) AS last FROM events
       WHERE id > $1 AND at > $2 AND at <= $3
       GROUP BY substr(CAST(at AS TEXT), 1, 10) ORDER BY 1`,
     [idOfInstant(sweptAt.getTime()), sweptAt, now],
+    { columns: { first: 'time', last: 'time' } },
   );
-  return {
-    ...known,
-    days: days.map(({ earliest, latest }) => ({
-      first: new Date(earliest),
-      last: new Date(latest),
-    })),
-  };
+  return { ...known, days };
 }

@@ -61,9 +61,9 @@ export async function requireCapRoom(
 ): Promise<void> {
   if (more <= 0) return;
   await hold.room(cap, organization.id);
-  const [counted] = await select<{ stored: number | string }>(
+  const [counted] = await select<{ stored: number }>(
     `SELECT count(*) AS stored FROM ${caps[cap].rows} organization_id = $1`,
     [organization.id],
   );
-  if (Number(counted?.stored ?? 0) + more > caps[cap].most) throw capReached(cap, organization);
+  if ((counted?.stored ?? 0) + more > caps[cap].most) throw capReached(cap, organization);
 }

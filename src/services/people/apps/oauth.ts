@@ -87,12 +87,13 @@ function limitOf({ config }: Context, app: ProvedApp) {
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   await hold.accounts([accountId]);
-  type Row = { surplus: string | null; vouchedBy: string | null; unapproved: boolean | number };
-  const [app] = await select<Row>(held, [id, ctx.now, secretHash]);
+  type Row = { surplus: string | null; vouchedBy: string | null; unapproved: boolean };
+  const [app] = await select<Row>(held, [id, ctx.now, secretHash], {
+    columns: { unapproved: 'flag' },
+  });
   if (app === undefined) throw clientRefused('no_such_app');
   const { surplus, vouchedBy, unapproved } = app;
-  // SQLite has no booleans.
-  return { surplus: surplus !== null, vouchedBy, unapproved: Boolean(unapproved) };
+  return { surplus: surplus !== null, vouchedBy, unapproved };
 }
 
 // Bypasses the ORM, as every token request runs it.

@@ -56,16 +56,13 @@ async function findLive(sessionId: string, accountId: string) {
   return row;
 }
 
-/** Times are text on SQLite. */
-type Time = string | Date;
-
 interface TokenRow {
   id: string;
   kind: TokenKind;
   scope: TokenScope;
   hash: string;
-  expires_at: Time | null;
-  last_used_at: Time | null;
+  expires_at: Date | null;
+  last_used_at: Date | null;
   account_id: string;
   name: string;
 }
@@ -84,10 +81,10 @@ async function findTokenActor(ctx: Context, credential: string): Promise<Actor |
        FROM access_tokens t JOIN accounts a ON a.id = t.account_id
       WHERE t.hash = $1 AND t.suspended_at IS NULL AND a.disabled_at IS NULL`,
     [hash],
-    { prepared: true },
+    { prepared: true, columns: { expires_at: 'time', last_used_at: 'time' } },
   );
   if (row === undefined || !isEqual(row.hash, hash)) return null;
-  if (row.expires_at !== null && new Date(row.expires_at) <= ctx.now) return null;
+  if (row.expires_at !== null && row.expires_at <= ctx.now) return null;
   noteUse(tokenUses(ctx), row.id, { now: ctx.now, lastUsedAt: row.last_used_at });
   const { id: tokenId, kind: via, scope } = row;
   return { kind: 'user', accountId: row.account_id, name: row.name, via, tokenId, scope };

@@ -145,9 +145,9 @@ export const credentialView = z.object({
 interface Row {
   kind: z.output<typeof credentialView>['kind'];
   organization: string | null;
-  count: number | string;
-  first: string | Date | null;
-  last: string | Date | null;
+  count: number;
+  first: Date | null;
+  last: Date | null;
 }
 
 /** The query of one kind. The casts give types to columns that are NULL in every row. */
@@ -195,18 +195,16 @@ export async function listCredentials(
   ctx: Context,
   accountId: string,
 ): Promise<z.output<typeof credentialView>[]> {
-  const rows = await select<Row>(counting, [accountId, ctx.now]);
+  const rows = await select<Row>(counting, [accountId, ctx.now], {
+    columns: { first: 'time', last: 'time' },
+  });
   return rows
-    .filter(({ count }) => Number(count) > 0)
+    .filter(({ count }) => count > 0)
     .map(({ kind, organization, count, first, last }) => ({
       kind,
       organization,
-      count: Number(count),
-      first: instantOf(first),
-      last: instantOf(last),
+      count,
+      first: first?.toISOString() ?? null,
+      last: last?.toISOString() ?? null,
     }));
-}
-
-function instantOf(at: string | Date | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

@@ -100,9 +100,9 @@ export const tokenUses = remembered(() => new Map<string, Date>());
 export function noteUse(
   uses: Map<string, Date>,
   token: string,
-  { now, lastUsedAt }: { now: Date; lastUsedAt: string | Date | null },
+  { now, lastUsedAt }: { now: Date; lastUsedAt: Date | null },
 ): void {
-  if (lastUsedAt === null || new Date(lastUsedAt) <= minuteBefore(now)) uses.set(token, now);
+  if (lastUsedAt === null || lastUsedAt <= minuteBefore(now)) uses.set(token, now);
 }
 
 /** Writes the remembered uses of access tokens. */

@@ -5,7 +5,7 @@ import type { Account } from '../../../database/models/account.ts';
 import { isProvedForGood } from '../../../database/models/account.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { jsonOf, select, selectAmong } from '../../../database/select.ts';
+import { select, selectAmong } from '../../../database/select.ts';
 import { refuseFaults } from '../../../errors.ts';
 import { slowly } from '../../../host/queue.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
@@ -257,14 +257,15 @@ async function readClaims(state: State, accountIds: readonly string[]): Promise<
   for (const kind of connectionKindNames) {
     const by = state[kind]?.id;
     if (by === undefined) continue;
-    const rows = await selectAmong<{ accountId: string; groups: string | string[] }>(
+    const rows = await selectAmong<{ accountId: string; groups: string[] }>(
       accountIds,
       (list, connection) => `SELECT account_id AS "accountId", known_groups AS groups
         FROM identities WHERE account_id IN (${list}) AND connection_id = ${connection}
          AND known_groups IS NOT NULL`,
       [by],
+      { columns: { groups: 'json' } },
     );
-    for (const { accountId, groups } of rows) claims.set(`${by} ${accountId}`, jsonOf(groups));
+    for (const { accountId, groups } of rows) claims.set(`${by} ${accountId}`, groups);
   }
   return claims;
 }

@@ -176,6 +176,7 @@ async function readProjectMembers(projects: StoredProject[]): Promise<ProjectRow
               WHERE m.project_id IN (${list}) AND (m.project_id, m.account_id) > ($1, $2)
               ORDER BY m.project_id, m.account_id LIMIT $3`,
             [last?.projectId ?? firstKey, last?.accountId ?? firstKey, count, ...ids],
+            { columns: { synced: 'flag' } },
           ),
       );
       for (const { projectId, ...row } of some)
@@ -192,16 +193,14 @@ interface PersonRow {
   email: string | null;
   name: string;
   kind: Origin['kind'];
-  synced: boolean | number;
+  synced: boolean;
   source: string | null;
   by: string | null;
   group: string | null;
   mappingId: string | null;
 }
 
-interface ProjectRow extends Omit<ProjectMember, 'email' | 'synced'> {
-  synced: boolean | number;
-}
+type ProjectRow = Omit<ProjectMember, 'email'>;
 
 async function readPeople(
   organizationId: string,
@@ -216,6 +215,7 @@ async function readPeople(
          FROM memberships m JOIN accounts a ON a.id = m.account_id
         WHERE m.organization_id = $1 AND m.account_id > $2 ORDER BY m.account_id LIMIT $3`,
       [organizationId, last?.accountId ?? firstKey, count],
+      { columns: { synced: 'flag' } },
     ),
   );
   const inProjects = await readProjectMembers(projects);
@@ -234,7 +234,7 @@ async function readPeople(
       return { accountId, email: emailOf(accountId), role, kind, given };
     }),
     projectMembers: inProjects.map((row) => {
-      return { ...row, email: emailOf(row.accountId), synced: Boolean(row.synced) };
+      return { ...row, email: emailOf(row.accountId) };
     }),
   };
 }

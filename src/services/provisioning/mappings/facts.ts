@@ -1,7 +1,7 @@
 import { hold } from '../../../database/hold.ts';
 import type { OrgRole, Origin, Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import { jsonOf, select, selectAmong } from '../../../database/select.ts';
+import { select, selectAmong } from '../../../database/select.ts';
 import { slowly } from '../../../host/queue.ts';
 import { readAllRows } from '../../foundation/page.ts';
 import {
@@ -156,9 +156,11 @@ function fateOf({ sources }: PersonRules, { claims }: PersonFacts, { source, by 
 interface MemberRow {
   accountId: string;
   role: Role;
-  synced: boolean | number;
-  origin: Origin | string;
+  synced: boolean;
+  origin: Origin;
 }
+
+const kinds = { columns: { synced: 'flag', origin: 'json' } } as const;
 
 const memberRows = (list: string, organization: string) =>
   `SELECT account_id AS "accountId", role, synced, origin FROM memberships
@@ -167,14 +169,19 @@ const memberRows = (list: string, organization: string) =>
 /** Reads members' groups and roles. Omits accounts that are not members. */
 export async function readPeople(rules: Rules, accountIds: readonly string[]) {
   const { organizationId } = rules;
-  const members = await selectAmong<MemberRow>(accountIds.toSorted(), memberRows, [organizationId]);
+  const members = await selectAmong<MemberRow>(
+    accountIds.toSorted(),
+    memberRows,
+    [organizationId],
+    kinds,
+  );
   return peopleOf(rules, members);
 }
 
 /** Like `readPeople`, and holds the memberships. Hold the accounts before. */
 export async function holdPeople(rules: Rules, accountIds: readonly string[]) {
   const { organizationId } = rules;
-  const members = await hold.among<MemberRow>([accountIds, memberRows, [organizationId]], {
+  const members = await hold.among<MemberRow>([accountIds, memberRows, [organizationId], kinds], {
     kind: 'membership',
     how: 'whole',
     id: ({ accountId }) => `${organizationId} ${accountId}`,
@@ -187,8 +194,7 @@ async function peopleOf(
   members: MemberRow[],
 ): Promise<Map<string, PersonFacts>> {
   const people = new Map(
-    members.map(({ accountId, ...row }): [string, PersonFacts] => {
-      const orgRole = { ...row, synced: Boolean(row.synced), origin: jsonOf<Origin>(row.origin) };
+    members.map(({ accountId, ...orgRole }): [string, PersonFacts] => {
       return [accountId, { claims: new Map(), scim: [], current: [], orgRole }];
     }),
   );
@@ -205,17 +211,17 @@ async function addClaims(
   sources: GroupSource[],
 ): Promise<void> {
   for (const source of sources) {
-    const rows = await selectAmong<{ accountId: string; groups: string[] | string }>(
+    const rows = await selectAmong<{ accountId: string; groups: string[] }>(
       ids,
       (list, connection) => `SELECT account_id AS "accountId", known_groups AS groups
         FROM identities WHERE account_id IN (${list}) AND connection_id = ${connection}
          AND known_groups IS NOT NULL`,
       [source.id],
+      { columns: { groups: 'json' } },
     );
     // Disabled connections, and directories without a groups attribute, provide no groups.
     if (!source.gives) continue;
-    for (const { accountId, groups } of rows)
-      people.get(accountId)?.claims.set(source.id, jsonOf<string[]>(groups));
+    for (const { accountId, groups } of rows) people.get(accountId)?.claims.set(source.id, groups);
   }
 }
 
@@ -248,9 +254,7 @@ async function addProjects(
        FROM project_memberships m JOIN projects p ON p.id = m.project_id
       WHERE m.account_id IN (${list}) AND p.organization_id = ${organization}`,
     [organizationId],
+    kinds,
   );
-  for (const { accountId, ...row } of rows) {
-    const current = { ...row, synced: Boolean(row.synced), origin: jsonOf<Origin>(row.origin) };
-    people.get(accountId)?.current.push(current);
-  }
+  for (const { accountId, ...row } of rows) people.get(accountId)?.current.push(row);
 }

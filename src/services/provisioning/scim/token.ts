@@ -119,7 +119,7 @@ interface Row {
   organization_id: string;
   prefix: string;
   hash: string;
-  last_used_at: string | Date | null;
+  last_used_at: Date | null;
 }
 
 /**
@@ -136,6 +136,7 @@ export async function findScimActor(
   const [row] = await select<Row>(
     'SELECT organization_id, prefix, hash, last_used_at FROM scim_tokens WHERE hash = $1 AND suspended_at IS NULL',
     [hash],
+    { columns: { last_used_at: 'time' } },
   );
   if (row === undefined || !isEqual(row.hash, hash) || row.organization_id !== org) return null;
   noteUse(scimTokenUses(ctx), hash, { now: ctx.now, lastUsedAt: row.last_used_at });

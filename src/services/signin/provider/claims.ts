@@ -25,7 +25,7 @@ interface Row {
   slug: string;
   /** The organization's SCIM record of the person. */
   resource: string | null;
-  modifiedAt: string | Date | null;
+  modifiedAt: Date | null;
 }
 
 const named = z.object({
@@ -47,7 +47,7 @@ export async function claimsOf(
       LEFT JOIN scim_records r ON r.account_id = a.id AND r.organization_id = o.id
       WHERE a.id = $1`,
     [accountId, client.organizationId],
-    { prepared: true },
+    { prepared: true, columns: { modifiedAt: 'time' } },
   );
   const claims = { sub: accountId, sid: sessionId };
   if (person === undefined) return claims;
@@ -76,6 +76,6 @@ function namesOfRecord({ resource, modifiedAt }: Row) {
   return {
     ...(givenName === undefined ? {} : { given_name: givenName }),
     ...(familyName === undefined ? {} : { family_name: familyName }),
-    ...(modifiedAt === null ? {} : { updated_at: wholeSeconds(new Date(modifiedAt)) }),
+    ...(modifiedAt === null ? {} : { updated_at: wholeSeconds(modifiedAt) }),
   };
 }

@@ -3,7 +3,7 @@ import type { ClientMetadata } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
 import { isEqual } from '../../../crypto/secret.ts';
 import type { Client } from '../../../database/models/client.ts';
-import { jsonOf, select } from '../../../database/select.ts';
+import { select } from '../../../database/select.ts';
 import { clientIdOf, rowIdOf } from '../../tenancy/clients/client.ts';
 import { isProtected } from '../../tenancy/clients/forward.ts';
 
@@ -26,12 +26,8 @@ export interface ClientRow
   suspended: boolean;
 }
 
-/** The columns of a client as the driver gives them. */
-export interface ClientColumns
-  extends Omit<ClientRow, 'redirectUris' | 'postLogoutRedirectUris' | 'pkce' | 'suspended'> {
-  redirectUris: string | string[];
-  postLogoutRedirectUris: string | string[];
-  pkce: boolean | number;
+/** The columns of a client as a query returns them. */
+export interface ClientColumns extends Omit<ClientRow, 'suspended'> {
   suspendedAt: unknown;
 }
 
@@ -42,13 +38,21 @@ export const clientColumns = `c.id, c.organization_id AS "organizationId", c.nam
     c.backchannel_logout_uri AS "backchannelLogoutUri", c.pkce, c.id_token_alg AS "idTokenAlg",
     c.project_id AS "projectId", c.role, c.suspended_at AS "suspendedAt"`;
 
+/** The kinds of these columns. */
+export const clientKinds = {
+  redirectUris: 'json',
+  postLogoutRedirectUris: 'json',
+  pkce: 'flag',
+} as const;
+
 // Bypasses the ORM, because requests to idctl's OpenID provider run this query.
 const read = `SELECT ${clientColumns} FROM clients c WHERE c.id = $1`;
 
 /** The client with this client id, or null. */
 export async function findClientRow(clientId: string): Promise<ClientRow | null> {
   const id = rowIdOf(clientId);
-  const [row] = id === null ? [] : await select<ClientColumns>(read, [id], { prepared: true });
+  if (id === null) return null;
+  const [row] = await select<ClientColumns>(read, [id], { prepared: true, columns: clientKinds });
   return row === undefined ? null : clientOf(row);
 }
 
@@ -61,13 +65,13 @@ const ofPublic = `SELECT ${clientColumns} FROM clients c
 
 /** The clients that have registered this address to go to after a sign-out. */
 export async function listClientsAfterLogout(uri: string): Promise<ClientRow[]> {
-  const rows = await select<ClientColumns>(inLogout, [uri]);
+  const rows = await select<ClientColumns>(inLogout, [uri], { columns: clientKinds });
   return rows.map(clientOf).filter((client) => client.postLogoutRedirectUris.includes(uri));
 }
 
 /** Whether a public client has a redirect URI at this web origin. */
 export async function hasPublicClientAt(origin: string): Promise<boolean> {
-  const rows = await select<ClientColumns>(ofPublic, [origin]);
+  const rows = await select<ClientColumns>(ofPublic, [origin], { columns: clientKinds });
   const uris = rows.flatMap((row) => clientOf(row).redirectUris);
   return uris.some((uri) => URL.parse(uri)?.origin === origin);
 }
@@ -78,9 +82,9 @@ export function clientOf(row: ClientColumns): ClientRow {
   const { projectId, role } = row;
   return {
     ...{ id, organizationId, name, secretHash, backchannelLogoutUri, idTokenAlg, projectId, role },
-    redirectUris: jsonOf(row.redirectUris),
-    postLogoutRedirectUris: jsonOf(row.postLogoutRedirectUris),
-    pkce: Boolean(row.pkce),
+    redirectUris: row.redirectUris,
+    postLogoutRedirectUris: row.postLogoutRedirectUris,
+    pkce: row.pkce,
     suspended: row.suspendedAt !== null,
   };
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { idOfInstant, orderedId } from '../../../crypto/id.ts';
-import { insertRow, jsonOf, select } from '../../../database/select.ts';
+import { insertRow, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { remembered } from '../../../host/memory.ts';
 import { timeOfExpiry } from '../../foundation/clock/clock.ts';
@@ -34,7 +34,7 @@ interface EndedGrant {
   grantId: string;
   sid: string;
   clientId: string;
-  payload: string | { accountId: string };
+  payload: { accountId: string };
 }
 
 const everyFewTurns = 30;
@@ -43,12 +43,12 @@ const everyFewTurns = 30;
 async function findLatest({ now }: Context): Promise<string | null> {
   // Ids are ordered by time. The margin is for slow transactions and for clocks that differ.
   const since = idOfInstant(after(now, -30).getTime());
-  const [seen] = await select<{ some: number | string; last: string | null }>(
+  const [seen] = await select<{ some: number; last: string | null }>(
     `SELECT count(*) AS some, CAST(max(CAST(id AS TEXT)) AS TEXT) AS last FROM events
       WHERE id > $1 AND kind NOT IN (${harmless})`,
     [since],
   );
-  return seen === undefined || Number(seen.some) === 0 ? null : `${seen.some} ${seen.last}`;
+  return seen === undefined || seen.some === 0 ? null : `${seen.some} ${seen.last}`;
 }
 
 /** What the job keeps between runs. */
@@ -82,10 +82,12 @@ export async function noticeEnds(ctx: Context): Promise<void> {
 async function noticeSome(ctx: Context): Promise<number> {
   // A grant of an expired session is deleted.
   const now = await timeOfExpiry(ctx);
-  const found = await select<EndedGrant>(findEnded(ctx), [now, idleSince({ now })]);
+  const found = await select<EndedGrant>(findEnded(ctx), [now, idleSince({ now })], {
+    columns: { payload: 'json' },
+  });
   for (const { grantId, sid, clientId, payload } of found) {
-    const { accountId } = jsonOf(payload);
-    await transaction(() => noteSignOut(ctx, { grantId, sid, clientId, sub: accountId }));
+    const { accountId: sub } = payload;
+    await transaction(() => noteSignOut(ctx, { grantId, sid, clientId, sub }));
   }
   return found.length;
 }

@@ -12,18 +12,21 @@ export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'
   hasPasskey: boolean;
 }
 
-/** The columns of a session as the driver gives them. */
+/** The columns of a session as a query returns them. */
 export interface SessionColumns {
   accountId: string;
   method: Session['method'];
-  startedAt: string | Date;
+  startedAt: Date;
   secondFactorAt: unknown;
-  hasPasskey: unknown;
+  hasPasskey: boolean;
 }
 
 /** The columns of the session `s` of the account `a`. */
 export const sessionColumns = `s.account_id AS "accountId", s.method, s.created_at AS "startedAt",
     s.second_factor_at AS "secondFactorAt", a.has_passkey AS "hasPasskey"`;
+
+/** The kinds of these columns. */
+export const sessionKinds = { startedAt: 'time', hasPasskey: 'flag' } as const;
 
 /** The session with this id if it is live and its account is enabled, else null. */
 export async function findLiveSession(ctx: Context, id: string): Promise<LiveSession | null> {
@@ -32,7 +35,7 @@ export async function findLiveSession(ctx: Context, id: string): Promise<LiveSes
       FROM sessions s JOIN accounts a ON a.id = s.account_id
       WHERE s.id = $1 AND ${isUsable('$2', '$3')}`,
     [id, ctx.now, idleSince(ctx)],
-    { prepared: true },
+    { prepared: true, columns: sessionKinds },
   );
   return row === undefined ? null : sessionOf(id, row);
 }
@@ -43,9 +46,9 @@ export function sessionOf(id: string, row: SessionColumns): LiveSession {
     id,
     accountId: row.accountId,
     method: row.method,
-    startedAt: new Date(row.startedAt),
+    startedAt: row.startedAt,
     secondFactor: row.secondFactorAt !== null,
-    hasPasskey: Boolean(row.hasPasskey),
+    hasPasskey: row.hasPasskey,
   };
 }
 

@@ -27,7 +27,7 @@ interface Row {
   organizationId: string;
   slug: string;
   organization: string;
-  issuedAt: number | string;
+  issuedAt: Date;
 }
 
 // A session is signed in to a client by a grant, by cookies of the client's hosts, or by both.
@@ -45,7 +45,10 @@ const read = `WITH mine AS (SELECT s.id, s.created_at FROM sessions s
 
 async function readSignedIn(ctx: Context, accountId: string) {
   const found = new Map<string, z.output<typeof signedInView>>();
-  for (const row of await select<Row>(read, [accountId, ctx.now, idleSince(ctx)])) {
+  const rows = await select<Row>(read, [accountId, ctx.now, idleSince(ctx)], {
+    columns: { issuedAt: 'time' },
+  });
+  for (const row of rows) {
     const known = found.get(row.rowId);
     if (known !== undefined) {
       known.sessions += 1;
@@ -56,7 +59,7 @@ async function readSignedIn(ctx: Context, accountId: string) {
       clientId: clientIdOf({ id: row.rowId }),
       name: row.name,
       organization,
-      since: new Date(row.issuedAt).toISOString(),
+      since: row.issuedAt.toISOString(),
       sessions: 1,
     });
   }

@@ -27,7 +27,7 @@ export async function readRecord({ read }: ProviderVisit, id: string): Promise<S
   const [row] = await select<Stored>(
     `SELECT id, payload, consumed_at AS "consumedAt" FROM provider_records WHERE id = $1`,
     [id],
-    { prepared: true },
+    { prepared: true, columns: { payload: 'json' } },
   );
   return row;
 }

@@ -11,11 +11,18 @@ import {
   standingColumns,
 } from '../../tenancy/clients/admits.ts';
 import { rowIdOf } from '../../tenancy/clients/client.ts';
-import { type ClientColumns, type ClientRow, clientColumns, clientOf } from './client-row.ts';
+import {
+  type ClientColumns,
+  type ClientRow,
+  clientColumns,
+  clientKinds,
+  clientOf,
+} from './client-row.ts';
 import {
   type LiveSession,
   type SessionColumns,
   sessionColumns,
+  sessionKinds,
   sessionOf,
 } from './live-session.ts';
 
@@ -25,8 +32,9 @@ import {
 /** A stored code, token or grant. */
 export interface Stored {
   id: string;
-  payload: string | AdapterPayload;
-  consumedAt: string | Date | null;
+  payload: AdapterPayload;
+  /** Null until it is used up. */
+  consumedAt: unknown;
 }
 
 /** The rows that one statement has read for a request. */
@@ -76,6 +84,13 @@ const statement = (ctx: Context) => `SELECT ${clientColumns}, ${sessionColumns},
   LEFT JOIN provider_records g ON g.session_id = s.id AND g.client_id = c.id AND g.model = 'Grant'
   WHERE c.id = $1`;
 
+const columns = {
+  ...clientKinds,
+  ...sessionKinds,
+  recordPayload: 'json',
+  grantPayload: 'json',
+} as const;
+
 /** Reads what the request names with one statement; null if it names no known client. */
 export async function readNamed(
   ctx: Context,
@@ -87,7 +102,7 @@ export async function readNamed(
   const value = redeems?.value;
   const recordId = typeof value === 'string' && redeems ? idOf(redeems.model, value) : null;
   const given = [id, recordId, sessionId, ctx.now, idleSince(ctx)];
-  const [row] = await select<Row>(statement(ctx), given, { prepared: true });
+  const [row] = await select<Row>(statement(ctx), given, { prepared: true, columns });
   if (row === undefined) return null;
   const client = clientOf(row);
   const { recordPayload, recordConsumedAt, grantRow, grantPayload } = row;

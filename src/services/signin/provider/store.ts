@@ -1,6 +1,6 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
-import { execute, insertRow, jsonOf, select } from '../../../database/select.ts';
+import { execute, insertRow, select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
@@ -21,8 +21,7 @@ export function storedAdapter(model: string): Adapter {
     async find(id) {
       const row = await readRecord(visitNow(), idOf(model, id));
       if (row === undefined) return undefined;
-      const payload = jsonOf(row.payload);
-      return { ...payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
+      return { ...row.payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
     },
     async consume(id) {
       // `keepAccess` spends a code, in the transaction that stores the code's access token.

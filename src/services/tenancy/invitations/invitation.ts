@@ -167,7 +167,7 @@ export async function findInvalid(invitations: Invitation[]): Promise<Map<string
 interface Inviter {
   id: string;
   role: Role | null;
-  disabled: string | Date | null;
+  disabled: unknown;
 }
 
 function whyRefused(inviter: Inviter | undefined, invitedAs: Role): InvalidReason | null {

@@ -119,13 +119,14 @@ export async function findMember(
   organizationId: string,
   address: string,
 ): Promise<{ id: string; pushed: boolean } | null> {
-  const [member] = await select<{ id: string; pushed: boolean | number }>(
+  const [member = null] = await select<{ id: string; pushed: boolean }>(
     `SELECT a.id, CASE WHEN ${pushedIn(ctx)} THEN 1 ELSE 0 END AS pushed
        FROM memberships m JOIN accounts a ON a.id = m.account_id
       WHERE m.organization_id = $1 AND a.email = $2`,
     [organizationId, address],
+    { columns: { pushed: 'flag' } },
   );
-  return member === undefined ? null : { id: member.id, pushed: Number(member.pushed) === 1 };
+  return member;
 }
 
 /**

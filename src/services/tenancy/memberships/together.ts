@@ -134,7 +134,7 @@ export async function joinTogether(
       roles.get(account.id) !== 'owner' &&
       isProvedForGood(account) &&
       !hasSecondFactor(account) &&
-      Number(account.known) === 0,
+      account.known === 0,
   );
   const origin = byHand(ctx.actor);
   const rows = simple.map(({ id }) => ({
@@ -183,6 +183,7 @@ function holdCandidates(organizationId: string, accountIds: string[]): Promise<C
              AND (r.account_id = a.id OR r.user_name_canonical = a.email)) AS known
          FROM accounts a WHERE a.id IN (${list}) ORDER BY a.id`,
       [organizationId],
+      { columns: { totpEnabledAt: 'time', hasPasskey: 'flag' } },
     ],
     { kind: 'account', of: 'a', how: 'alone', id: ({ id }) => id },
   );

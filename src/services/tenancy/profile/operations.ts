@@ -54,13 +54,11 @@ const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale,
 interface Row {
   email: string | null;
   email_proof: EmailProof;
-  /** SQLite returns 0 or 1. */
-  awaits_code: boolean | number;
+  awaits_code: boolean;
   name: string;
   locale: string;
   totp_enabled_at: unknown;
-  /** SQLite returns 0 or 1. */
-  has_passkey: boolean | number;
+  has_passkey: boolean;
   org_id: string | null;
   org_slug: string;
   org_name: string;
@@ -68,8 +66,7 @@ interface Row {
   project_id: string | null;
   project_slug: string;
   project_role: ProjectRole;
-  /** SQLite returns 0 or 1. */
-  synced: boolean | number;
+  synced: boolean;
 }
 
 /** Shows the caller, with the organizations they belong to. */
@@ -78,13 +75,21 @@ export const showMe = operation({
   input: z.strictObject({}),
   output: meView,
   run: async (ctx, _input, { accountId }) => {
-    const rows = await select<Row>(meQuery, [accountId], { prepared: true });
+    const rows = await select<Row>(meQuery, [accountId], {
+      prepared: true,
+      columns: { awaits_code: 'flag', has_passkey: 'flag', synced: 'flag' },
+    });
     const [account] = rows;
     if (account === undefined) throw new Error('the account was deleted within its own request');
-    const { email_proof: emailProof, awaits_code, totp_enabled_at, has_passkey } = account;
-    const own = { ...account, id: accountId, emailProof, awaitsCode: Boolean(awaits_code) };
+    const {
+      email_proof: emailProof,
+      awaits_code: awaitsCode,
+      totp_enabled_at,
+      has_passkey,
+    } = account;
+    const own = { ...account, id: accountId, emailProof, awaitsCode };
     return {
-      ...viewOwner(ctx, own, totp_enabled_at !== null || Boolean(has_passkey)),
+      ...viewOwner(ctx, own, totp_enabled_at !== null || has_passkey),
       organizations: organizationsIn(rows),
     };
   },
@@ -98,7 +103,7 @@ function organizationsIn(rows: Row[]) {
     organizations.set(row.org_id, organization);
     if (row.project_id === null) continue;
     const { project_id: id, project_slug: slug, project_role: role, synced } = row;
-    organization.projects.push({ id, slug, role, synced: Boolean(synced) });
+    organization.projects.push({ id, slug, role, synced });
   }
   return [...organizations.values()];
 }

@@ -7,11 +7,10 @@ import { memberResource, type Named } from '../../foundation/scim-user/resource.
 import {
   columns,
   type Entry,
-  entryOf,
   findRecordNamed,
   findRecordOf,
+  kinds,
   type RecordedPerson,
-  type Row,
 } from './record.ts';
 import { changeRecord, insertRecord, insertRecords } from './write.ts';
 
@@ -102,12 +101,13 @@ export async function recordRenamed(
   account: RecordedPerson,
   by: string | null = null,
 ): Promise<void> {
-  const rows = await select<Row>(
+  const rows = await select<Entry>(
     `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.link = $2
         AND (r.active = $3 OR r.organization_id = $4)`,
     [account.id, 'member', true, by],
+    { columns: kinds },
   );
-  for (const record of rows.map(entryOf)) {
+  for (const record of rows) {
     await changeRecord(ctx, record, { resource: resourceIn(record, account) });
   }
 }
@@ -124,7 +124,7 @@ interface Unrecorded {
   id: string;
   email: string | null;
   name: string;
-  joined_at: string | Date;
+  joined_at: Date;
 }
 
 const atOnce = 100;
@@ -134,8 +134,7 @@ export async function recordEarlierMembers(organizationId: string): Promise<void
   for (let after = firstKey, rows: Unrecorded[] = []; ; after = rows.at(-1)?.id ?? after) {
     rows = await transaction(async () => {
       const some = await findUnrecorded(organizationId, after);
-      for (const row of some)
-        await insertMemberRecord(organizationId, row, new Date(row.joined_at));
+      for (const row of some) await insertMemberRecord(organizationId, row, row.joined_at);
       return some;
     });
     if (rows.length < atOnce) return;
@@ -150,5 +149,6 @@ function findUnrecorded(organizationId: string, after: string): Promise<Unrecord
       WHERE m.organization_id = $1 AND m.account_id > $2 AND r.id IS NULL
       ORDER BY m.account_id LIMIT ${atOnce}`,
     [organizationId, after],
+    { columns: { joined_at: 'time' } },
   );
 }

@@ -15,29 +15,18 @@ export type Entry = Omit<Attributes<ScimRecord>, 'userNameCanonical' | 'external
 /** The fields of an account that provisioning uses. */
 export type RecordedPerson = Pick<Account, 'id' | 'email' | 'name'>;
 
-/** A record as plain SQL returns it; SQLite has texts for times and numbers for booleans. */
-export interface Row extends Omit<Entry, 'active' | 'hidden' | 'createdAt' | 'modifiedAt'> {
-  active: boolean | number;
-  hidden: boolean | number;
-  createdAt: string | Date;
-  modifiedAt: string | Date;
-}
-
 /** The columns of a record, from `scim_records r`. */
 export const columns = `r.id, r.organization_id AS "organizationId", r.account_id AS "accountId", r.link,
   r.user_name AS "userName", r.active, r.hidden, r.resource, r.version, r.created_at AS "createdAt",
   r.modified_at AS "modifiedAt"`;
 
-/** Converts a row to a record. */
-export function entryOf(row: Row): Entry {
-  return {
-    ...row,
-    active: Boolean(row.active),
-    hidden: Boolean(row.hidden),
-    createdAt: new Date(row.createdAt),
-    modifiedAt: new Date(row.modifiedAt),
-  };
-}
+/** The kinds of these columns. */
+export const kinds = {
+  active: 'flag',
+  hidden: 'flag',
+  createdAt: 'time',
+  modifiedAt: 'time',
+} as const;
 
 /** The organization's record with this user name, ignoring case, even if hidden. */
 export function findRecordNamed(organizationId: string, userName: string): Promise<Entry | null> {
@@ -45,11 +34,12 @@ export function findRecordNamed(organizationId: string, userName: string): Promi
 }
 
 async function findEntry(condition: string, values: [string, string]): Promise<Entry | null> {
-  const [row] = await select<Row>(
+  const [row = null] = await select<Entry>(
     `SELECT ${columns} FROM scim_records r WHERE r.organization_id = $1 AND ${condition}`,
     values,
+    { columns: kinds },
   );
-  return row === undefined ? null : entryOf(row);
+  return row;
 }
 
 /** The organization's record of the account, even if hidden. */
@@ -71,17 +61,18 @@ export async function findRecord(
   organizationId: string,
   { userName, email }: { userName: string; email: string | null },
 ): Promise<Entry | null> {
-  const [found] = await select<Row & { rank: number }>(
+  const [found] = await select<Entry & { rank: number }>(
     `SELECT ${columns}, 1 AS rank FROM scim_records r WHERE r.organization_id = $1 AND r.user_name_canonical = $2
      UNION ALL
      SELECT ${columns}, 2 AS rank FROM accounts a
        JOIN scim_records r ON r.account_id = a.id AND r.organization_id = $1 WHERE a.email = $3
      ORDER BY rank LIMIT 1`,
     [organizationId, fold(userName), email],
+    { columns: kinds },
   );
   if (found === undefined) return null;
-  const { rank: _, ...row } = found;
-  return entryOf(row);
+  const { rank: _, ...record } = found;
+  return record;
 }
 
 /** The groups that SCIM keeps for a person that it shows as deactivated; null for any other. */
@@ -105,14 +96,14 @@ export async function findKeptGroups(
 /** The record of this id that clients of the organization see, or 404. */
 export async function requireRecord(organizationId: string, id: string): Promise<Entry> {
   const rows = isUuid(id)
-    ? await select<Row>(
+    ? await select<Entry>(
         `SELECT ${columns} FROM scim_records r WHERE r.id = $1 AND r.organization_id = $2 AND r.hidden = $3`,
         [id.toLowerCase(), organizationId, false],
-        { prepared: true },
+        { prepared: true, columns: kinds },
       )
     : [];
   if (rows[0] === undefined) throw noSuchUser(id);
-  return entryOf(rows[0]);
+  return rows[0];
 }
 
 function noSuchUser(id: string) {
@@ -127,18 +118,19 @@ export interface Held {
 
 /** Holds the account and the record. Null if the record was deleted. */
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
-  const [row] = await hold.rows<Row & Pick<Account, 'email' | 'emailProof' | 'name'>>(
+  const [row] = await hold.rows<Entry & Pick<Account, 'email' | 'emailProof' | 'name'>>(
     [
       `SELECT ${columns}, a.email, a.email_proof AS "emailProof", a.name FROM accounts a
          JOIN scim_records r ON r.account_id = a.id WHERE r.id = $1 AND r.organization_id = $2`,
       [of.id, of.organizationId],
+      { columns: kinds },
     ],
     { kind: 'account', of: 'a', how: 'alone', id: ({ accountId }) => accountId },
     { kind: 'scimRecord', of: 'r', how: 'whole', id: ({ id }) => id },
   );
   if (row === undefined) return null;
   const { email, emailProof, name, ...record } = row;
-  return { account: { id: record.accountId, email, emailProof, name }, record: entryOf(record) };
+  return { account: { id: record.accountId, email, emailProof, name }, record };
 }
 
 /** Like `holdRecord`, for an id that clients of the organization see, or 404. */

@@ -108,9 +108,10 @@ export async function changeRecord(
  * before you delete the account.
  */
 export async function forgetRecords(ctx: Context, accountId: string): Promise<void> {
-  const records = await select<{ id: string; organization_id: string; hidden: boolean | number }>(
+  const records = await select<{ id: string; organization_id: string; hidden: boolean }>(
     'SELECT id, organization_id, hidden FROM scim_records WHERE account_id = $1 ORDER BY organization_id',
     [accountId],
+    { columns: { hidden: 'flag' } },
   );
   for (const { organization_id, hidden } of records) if (!hidden) await shiftList(organization_id);
   await leaveGroups(

@@ -22,18 +22,15 @@ export type SignInRules = Record<SettingName, boolean>;
 /** The settings that an organization has set. */
 export type Choices = Partial<SignInRules>;
 
-/** The settings as stored: null if not set. SQLite stores booleans as 0 and 1. */
-type Stored = Record<SettingName, boolean | number | null>;
+/** The settings as stored: null if not set. */
+type Stored = Record<SettingName, boolean | null>;
 
 /** The instance's settings, overridden by stored ones. An invalid value is off (security O2). */
 export function settingsOf(
   { config }: Pick<Context, 'config'>,
   stored: Partial<Stored> = {},
 ): SignInRules {
-  const hold = (name: SettingName) => {
-    const value = stored[name] ?? config.signin[name] === 'on';
-    return value === true || value === 1;
-  };
+  const hold = (name: SettingName) => stored[name] ?? config.signin[name] === 'on';
   return {
     password: hold('password'),
     // The organization's `passkey` decides, or else its `password`. If it set neither, the
@@ -72,6 +69,16 @@ const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "mag
       AND (SELECT COUNT(*) FROM (SELECT 1 FROM organizations LIMIT 2) two) = 1) g
   LEFT JOIN sign_in_settings s ON s.organization_id = g.id`;
 
+const columns = {
+  password: 'flag',
+  passkey: 'flag',
+  magicCode: 'flag',
+  google: 'flag',
+  github: 'flag',
+  allowSelfSignup: 'flag',
+  restrictOauthToVerifiedDomains: 'flag',
+} as const;
+
 /**
  * The settings that govern an address. The organization that has verified its domain decides. Else
  * the only organization decides, if only the operator may make organizations. Else the instance's
@@ -86,7 +93,7 @@ export async function findGoverningDomain(ctx: Context, domain: string): Promise
   const [row] = await select<Stored & { id: string | null; owner: string | null }>(
     query,
     [domain, 'Verified', ctx.config.orgs.creation],
-    { prepared: true },
+    { prepared: true, columns },
   );
   if (row === undefined) throw new Error('a query that always returns a row returned none');
   return { organizationId: row.id, verified: row.owner !== null, settings: settingsOf(ctx, row) };

@@ -11,28 +11,20 @@ import { groupNames } from './attributes.ts';
 /** A group as plain data, without its members. */
 export type Group = Omit<Attributes<ScimGroup>, 'displayNameCanonical'>;
 
-/** A group as plain SQL returns it. SQLite returns times as text. */
-export interface GroupRow extends Omit<Group, 'createdAt' | 'modifiedAt'> {
-  createdAt: string | Date;
-  modifiedAt: string | Date;
-}
-
 /** The columns of a group, from `scim_groups r`. */
 export const groupColumns = `r.id, r.organization_id AS "organizationId",
   r.display_name AS "displayName", r.external_id AS "externalId", r.version,
   r.created_at AS "createdAt", r.modified_at AS "modifiedAt"`;
 
-/** Converts a row to a group. */
-export function groupOf(row: GroupRow): Group {
-  return { ...row, createdAt: new Date(row.createdAt), modifiedAt: new Date(row.modifiedAt) };
-}
+/** The kinds of these columns. */
+export const groupKinds = { createdAt: 'time', modifiedAt: 'time' } as const;
 
 /** The Groups of an organization. */
-export const groupListing: Listing<GroupRow, Group> = {
+export const groupListing: Listing<Group> = {
   names: groupNames,
   table: 'scim_groups',
   columns: groupColumns,
-  read: groupOf,
+  kinds: groupKinds,
   visible: 'true',
   places: {
     id: { from: 'scim_groups', by: 'id', row: 'id', ...ofIds },
@@ -45,18 +37,18 @@ export const groupListing: Listing<GroupRow, Group> = {
 const finding = `SELECT ${groupColumns} FROM scim_groups r
   WHERE r.id = $1 AND r.organization_id = $2`;
 
+const how = { prepared: true, columns: groupKinds } as const;
+
 /** The organization's group with this id; 404 if there is none. */
 export function requireGroup(organizationId: string, id: string): Promise<Group> {
-  return requireFound(id, () =>
-    select<GroupRow>(finding, [id.toLowerCase(), organizationId], { prepared: true }),
-  );
+  return requireFound(id, () => select<Group>(finding, [id.toLowerCase(), organizationId], how));
 }
 
 /** Like `requireGroup`, and holds the group for a change, and the mappings beside other pushes. */
 export async function holdGroup(organizationId: string, id: string): Promise<Group> {
   await hold.mappings(organizationId, 'beside');
   return requireFound(id, () =>
-    hold.rows<GroupRow>([finding, [id.toLowerCase(), organizationId], { prepared: true }], {
+    hold.rows<Group>([finding, [id.toLowerCase(), organizationId], how], {
       kind: 'scimGroup',
       how: 'whole',
       id: (row) => row.id,
@@ -64,8 +56,8 @@ export async function holdGroup(organizationId: string, id: string): Promise<Gro
   );
 }
 
-async function requireFound(id: string, find: () => Promise<GroupRow[]>): Promise<Group> {
+async function requireFound(id: string, find: () => Promise<Group[]>): Promise<Group> {
   const [row] = isUuid(id) ? await find() : [];
-  if (row !== undefined) return groupOf(row);
+  if (row !== undefined) return row;
   throw scimRefusal(404, undefined, `There is no Group ${id.slice(0, 100)}.`);
 }

@@ -10,10 +10,9 @@ import { type Projection, readProjection } from '../view.ts';
 import { groupNames } from './attributes.ts';
 import {
   type Group,
-  type GroupRow,
   groupColumns,
+  groupKinds,
   groupListing,
-  groupOf,
   holdGroup,
   requireGroup,
 } from './group.ts';
@@ -43,16 +42,17 @@ export async function listGroupResources(ctx: Context, input: ListQuery) {
 }
 
 async function readAll(organizationId: string, { from, count }: { from: number; count: number }) {
-  const [counted] = await select<{ total: number | string }>(
+  const [counted] = await select<{ total: number }>(
     'SELECT count(*) AS total FROM scim_groups WHERE organization_id = $1',
     [organizationId],
   );
-  const rows = await select<GroupRow>(
+  const rows = await select<Group>(
     `SELECT ${groupColumns} FROM scim_groups r WHERE r.organization_id = $1
       ORDER BY r.created_at, r.id LIMIT $2 OFFSET $3`,
     [organizationId, count, from],
+    { columns: groupKinds },
   );
-  return { total: Number(counted?.total ?? 0), records: rows.map(groupOf) };
+  return { total: counted?.total ?? 0, records: rows };
 }
 
 /** Shows one Group. */

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
-import { dialectOfDatabase, select } from '../../../../database/select.ts';
+import type { Columns } from '../../../../database/columns.ts';
+import { dialectOfDatabase, selectAs } from '../../../../database/select.ts';
 import {
   OutOfTime,
   type Query,
@@ -55,11 +56,11 @@ export function inListTurn<T>(
  * once. Other queries may scan all rows, so they run in a queue. After 2 s they are refused with
  * 400 `tooMany`.
  */
-export async function readFiltered<Stored extends object, Shown>(
-  listing: Listing<Stored, Shown>,
+export async function readFiltered<Row extends object>(
+  listing: Listing<Row>,
   organizationId: string,
   asked: FilteredQuery,
-): Promise<{ total: number; records: Shown[] }> {
+): Promise<{ total: number; records: Row[] }> {
   const keys = asked.filter === null ? null : keysOf(asked.filter);
   const found = keys === null ? null : await readFound(listing, organizationId, asked, keys);
   if (found !== null) {
@@ -70,9 +71,9 @@ export async function readFiltered<Stored extends object, Shown>(
   const until = performance.now() + budgetMs;
   try {
     const { total, rows } = await inListTurn(organizationId, until, () =>
-      readPage<Stored>(asked, queries, (query) => selectWithin(until - performance.now(), query)),
+      readPage<Row>(asked, queries, (query) => selectWithin(until - performance.now(), query)),
     );
-    return { total, records: rows.map(listing.read) };
+    return { total, records: rows };
   } catch (error) {
     if (!(error instanceof OutOfTime)) throw error;
     const byKeys =
@@ -88,23 +89,20 @@ interface Queries {
   count: Query;
 }
 
-async function readPage<Stored extends object>(
+async function readPage<Row extends object>(
   { from, count }: FilteredQuery,
   queries: Queries,
   read: <R extends object>(query: Query) => Promise<R[]>,
 ) {
-  const rows = count === 0 ? [] : await read<Stored>(queries.page);
+  const rows = count === 0 ? [] : await read<Row>(queries.page);
   // A page that is not full is the last one, so the total is known.
   if (rows.length < count && (rows.length > 0 || from === 0))
     return { total: from + rows.length, rows };
-  const [counted] = await read<{ total: number | string }>(queries.count);
-  return { total: Number(counted?.total ?? 0), rows };
+  const [counted] = await read<{ total: number }>(queries.count);
+  return { total: counted?.total ?? 0, rows };
 }
 
-type AnyListing = Pick<
-  Listing<object, unknown>,
-  'names' | 'table' | 'columns' | 'visible' | 'places'
->;
+type AnyListing = Omit<Listing<object>, 'kinds'> & { kinds: Columns };
 
 /** The statements for a page and the total. Both stop when the time is over. */
 function composeQueries(
@@ -112,7 +110,7 @@ function composeQueries(
   organizationId: string,
   asked: FilteredQuery,
 ): Queries {
-  const { table, columns } = listing;
+  const { table, columns, kinds } = listing;
   const { condition, bind, order } = compose(listing, organizationId, asked);
   const where = `r.organization_id = $1 AND ${listing.visible}
     AND ${whileInTime()} AND ${condition}`;
@@ -124,6 +122,7 @@ function composeQueries(
            LIMIT $${bind.length + 1} OFFSET $${bind.length + 2}) page
         JOIN ${table} r ON r.id = page.id ${order}`,
       bind: [...bind, asked.count, asked.from],
+      columns: kinds,
     },
     count: { sql: `SELECT count(*) AS total FROM ${table} r WHERE ${where}`, bind },
   };
@@ -150,12 +149,12 @@ function compose(
 const few = 50;
 
 /** All matches among the rows with one of the keys. Null if there are too many such rows. */
-async function readFound<Stored extends object, Shown>(
-  listing: Listing<Stored, Shown>,
+async function readFound<Row extends object>(
+  listing: Listing<Row>,
   organizationId: string,
   asked: FilteredQuery,
   keys: Key[],
-): Promise<Shown[] | null> {
+): Promise<Row[] | null> {
   // PostgreSQL fails on an invalid UUID.
   const possible = keys.filter(
     ({ column, value }) => listing.places[column]?.isId !== true || isUuid(value),
@@ -165,13 +164,12 @@ async function readFound<Stored extends object, Shown>(
   const most = few + possible.length;
   const { sql, bind } = composeFound(listing, organizationId, asked, possible, most);
   const constant = isOneKey(asked, possible) && asked.sortBy === undefined;
-  const rows = await select<Stored & { id: string | null }>(
-    sql,
-    bind,
-    constant ? { prepared: true } : undefined,
-  );
+  const rows = await selectAs<Row & { id: string | null }>(sql, bind, {
+    ...(constant && { prepared: true }),
+    columns: listing.kinds,
+  });
   if (rows.length > most) return null;
-  return rows.filter(({ id }) => id !== null).map(listing.read);
+  return rows.filter(({ id }) => id !== null);
 }
 
 /**

@@ -1,13 +1,14 @@
+import type { Kinds } from '../../../../database/columns.ts';
 import { fold, type Names, userNames } from '../../../foundation/scim-user/names.ts';
-import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
+import { columns, type Entry, kinds } from '../../../tenancy/scim-records/record.ts';
 import type { Key } from '../filter-keys.ts';
 
 /** A table that is listed under the alias `r`, and the way to read its rows. */
-export interface Listing<Stored extends object, Shown> {
+export interface Listing<Row extends object> {
   names: Names;
   table: string;
   columns: string;
-  read(row: Stored): Shown;
+  kinds: Kinds<Row>;
   /** The condition on rows that clients see. */
   visible: string;
   /** The table and indexed column to look up each key. */
@@ -28,11 +29,11 @@ interface Place {
 export const ofIds = { isId: true, stored: (id: string) => id.toLowerCase() } as const;
 
 /** The Users of an organization. */
-export const userListing: Listing<Row, Entry> = {
+export const userListing: Listing<Entry> = {
   names: userNames,
   table: 'scim_records',
   columns,
-  read: entryOf,
+  kinds,
   visible: 'r.hidden = false',
   places: {
     id: { from: 'scim_records', by: 'id', row: 'id', ...ofIds },

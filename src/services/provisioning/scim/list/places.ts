@@ -2,7 +2,7 @@ import type { Context } from '../../../../context.ts';
 import { select } from '../../../../database/select.ts';
 import { remembered } from '../../../../host/memory.ts';
 import { firstKey } from '../../../foundation/page.ts';
-import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-records/record.ts';
+import { columns, type Entry, kinds } from '../../../tenancy/scim-records/record.ts';
 
 // Clients page by `startIndex`, and want the total with each page. To avoid counting from the start
 // each time, the process remembers the position of every 500th record. New records join only at the
@@ -11,7 +11,7 @@ import { columns, type Entry, entryOf, type Row } from '../../../tenancy/scim-re
 
 /** A record's position in the list's order. */
 export interface ListPlace {
-  created_at: string | Date;
+  created_at: Date;
   id: string;
 }
 
@@ -46,15 +46,16 @@ export async function readWholeList(
   const passed = Math.min(Math.floor(window.from / step), places.at.length);
   const after = places.at[passed - 1] ?? beginning;
   if (window.count === 0 || window.from >= total) return { total, records: [] };
-  const rows = await select<Row>(
+  const rows = await select<Entry>(
     `SELECT ${columns} FROM (
        SELECT id FROM scim_records
         WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4)
         ORDER BY created_at, id LIMIT $5 OFFSET $6) page
        JOIN scim_records r ON r.id = page.id ORDER BY r.created_at, r.id`,
     [organizationId, false, after.created_at, after.id, window.count, window.from - passed * step],
+    { columns: kinds },
   );
-  return { total, records: rows.map(entryOf) };
+  return { total, records: rows };
 }
 
 /** The known positions in the list, and the total. */
@@ -73,13 +74,13 @@ async function survey(ctx: Context, organizationId: string) {
 /** The list's shift number, and the number of records after a position, at most `most`. */
 async function countAfter(organizationId: string, after: ListPlace = beginning, most?: number) {
   const limit = most === undefined ? '' : `LIMIT ${most}`;
-  const [row] = await select<{ shifts: number | null; tail: number | string }>(
+  const [row] = await select<{ shifts: number | null; tail: number }>(
     `SELECT (SELECT count FROM scim_shifts WHERE organization_id = $1) AS shifts, count(*) AS tail FROM (
        SELECT 1 FROM scim_records
         WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4) ${limit}) later`,
     [organizationId, false, after.created_at, after.id],
   );
-  return { shifts: row?.shifts ?? 0, tail: Number(row?.tail ?? 0) };
+  return { shifts: row?.shifts ?? 0, tail: row?.tail ?? 0 };
 }
 
 /** Adds positions after the known ones. Other requests can run between the short queries. */
@@ -93,6 +94,7 @@ async function extend(ctx: Context, organizationId: string, known: readonly List
         WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
         ORDER BY created_at, id LIMIT 1 OFFSET ${step - 1}`,
       [organizationId, false, after.created_at, after.id, settled],
+      { columns: { created_at: 'time' } },
     );
     if (place === undefined) return at;
     at.push(place);

@@ -54,6 +54,7 @@ async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
   const [place] = await select<ListPlace>(
     'SELECT created_at, id FROM scim_records WHERE organization_id = $1 AND id = $2',
     [organizationId, id],
+    { columns: { created_at: 'time' } },
   );
   if (place !== undefined) return place;
   throw new Refusal('invalid_input', 'cursor: must name a User of this organization', {
