@@ -1,12 +1,11 @@
 import type { Context } from '../../../context.ts';
-import { idOfInstant } from '../../../crypto/id.ts';
 import { hold } from '../../../database/hold.ts';
 import { Sweep } from '../../../database/models/sweep.ts';
-import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { requireOperator } from '../authority/require.ts';
 import { recordEvent } from '../events/record.ts';
 import { after } from '../time.ts';
+import { readDays } from './clock.sql.ts';
 import { isFar, judgeClock, type Known, steadySeconds } from './judge.ts';
 
 /**
@@ -85,13 +84,5 @@ async function knownOf({ sweptAt, heldAt, seenAt }: Sweep, now: Date): Promise<K
   const known = { sweptAt, heldAt, seenAt };
   // Events are read only if they could make a difference.
   if (now < sweptAt || !isFar(sweptAt, now)) return { ...known, days: [] };
-  // Ids are ordered by time, so the newest rows are found without a scan.
-  const days = await select<{ first: Date; last: Date }>(
-    `SELECT min(at) AS first, max(at) AS last FROM events
-      WHERE id > $1 AND at > $2 AND at <= $3
-      GROUP BY substr(CAST(at AS TEXT), 1, 10) ORDER BY 1`,
-    [idOfInstant(sweptAt.getTime()), sweptAt, now],
-    { columns: { first: 'time', last: 'time' } },
-  );
-  return { ...known, days };
+  return { ...known, days: await readDays(sweptAt, now) };
 }

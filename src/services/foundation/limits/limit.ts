@@ -3,9 +3,16 @@ import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { Counter } from '../../../database/models/counter.ts';
-import { execute, select } from '../../../database/select.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import {
+  type Counted,
+  countInWindow,
+  readSecondsLeft,
+  readUsed,
+  takeBack,
+  takeBackOne,
+} from './counters.sql.ts';
 
 /** A limit: what is counted, for which subject, and how much a window of time allows. */
 export interface Limit {
@@ -41,58 +48,22 @@ function hash(ctx: Context, parts: string[]): string {
     .digest('base64url');
 }
 
-interface Counted {
-  id: string;
-  used: number;
-}
-
-/**
- * The SQL condition for a window that has not ended. A window that begins more than a minute from
- * now counts as ended: the clock was set back, and a lockout would last too long. The clocks of two
- * daemons may differ by less.
- */
-const lasts = (now: string, of = ''): string =>
-  `(${of}began_at + ${of}seconds > ${now} AND ${of}began_at - 60 <= ${now})`;
-
-// This is one conditional upsert, so that parallel counts, in any process, never exceed the limit.
-// An ended window begins again. A full window returns no row.
-const lasting = lasts('$5', 'c.');
-const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
-  VALUES ($1, $2, $3, $9, $4, $5, $6)
-  ON CONFLICT (key) DO UPDATE SET
-    window_id = CASE WHEN ${lasting} THEN c.window_id ELSE $3 END,
-    used = CASE WHEN ${lasting} THEN c.used + $9 ELSE $9 END,
-    seconds = CASE
-      WHEN ${lasting} THEN c.seconds
-      WHEN c.used < $7 OR c.began_at + 2 * c.seconds <= $5 THEN $4
-      WHEN 2 * c.seconds < $8 THEN 2 * c.seconds
-      ELSE $8 END,
-    began_at = CASE WHEN ${lasting} THEN c.began_at ELSE $5 END,
-    expires_at = CASE WHEN c.expires_at > $6 THEN c.expires_at ELSE $6 END
-  WHERE c.used + $9 <= $7 OR NOT ${lasting}
-  RETURNING window_id AS id, used`;
-
 /** Counts a call in the current window; null if it is full. Call it inside a transaction. */
 export async function countUp(ctx: Context, limit: Limit): Promise<Counted | null> {
   const { of, most, weight = 1, seconds, longest = seconds } = limit;
   const now = epochSeconds(ctx.now);
-  const [counted] = await select<Counted>(
-    upsert,
-    [
-      keyOf(ctx, limit),
-      subjectOf(ctx, of),
-      // Ordered, because the id of a window may become the id of an event.
-      orderedId(),
-      seconds,
-      now,
-      now + 2 * longest,
-      most,
-      longest,
-      weight,
-    ],
-    { prepared: true },
-  );
-  return counted ?? null;
+  return countInWindow({
+    key: keyOf(ctx, limit),
+    subject: subjectOf(ctx, of),
+    // Ordered, because the id of a window may become the id of an event.
+    windowId: orderedId(),
+    seconds,
+    now,
+    expiresAt: now + 2 * longest,
+    most,
+    longest,
+    weight,
+  });
 }
 
 /** An instant as the counters store it: seconds since 1970. */
@@ -103,8 +74,6 @@ export function epochSeconds(instant: Date): number {
 // To check a credential (security P8), call `requireRoom` first, `spend` right before the check,
 // and `giveBack` unless the credential was refused. The count is committed before the check, so
 // parallel guesses cannot exceed the limit, in any number of processes.
-
-const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
 /** Counts one attempt in each limit. Refuses `too_many_requests` if a limit is full. */
 export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
@@ -136,16 +105,12 @@ export async function requirePlace(ctx: Context, limit: Limit, message: string):
 export async function giveBack(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off' || limits.length === 0) return;
   const keys = limits.map((limit) => keyOf(ctx, limit));
-  const places = keys.map((_, at) => `$${at + 1}`).join(', ');
-  await transaction(() => execute(`${decrement} (${places})`, keys, { prepared: true }));
+  await transaction(() => takeBack(keys));
 }
 
 /** Like `giveBack` for one limit, inside a transaction. Returns whether the count is zero now. */
 export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean> {
-  const [row] = await select<{ used: number }>(`${decrement} ($1) RETURNING used`, [
-    keyOf(ctx, limit),
-  ]);
-  return row?.used === 0;
+  return (await takeBackOne(keyOf(ctx, limit))) === 0;
 }
 
 /** Refuses `too_many_requests` while a limit is full. Writes nothing, even for a locked account. */
@@ -161,28 +126,18 @@ export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> 
  */
 export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
   if (limits.length === 0) return 0;
-  const full = limits.map((_, at) => `(key = $${2 * at + 2} AND used > $${2 * at + 3})`);
-  const [row] = await select<{ seconds: number | null }>(
-    `SELECT max(CASE WHEN began_at > $1 THEN seconds ELSE began_at + seconds - $1 END) AS seconds
-      FROM counters
-      WHERE ${lasts('$1')} AND (${full.join(' OR ')})`,
-    [
-      epochSeconds(ctx.now),
-      ...limits.flatMap((limit) => [keyOf(ctx, limit), limit.most - (limit.weight ?? 1)]),
-    ],
-    { prepared: true },
-  );
-  return Math.max(0, row?.seconds ?? 0);
+  const counts = limits.map((limit) => {
+    return { key: keyOf(ctx, limit), above: limit.most - (limit.weight ?? 1) };
+  });
+  return Math.max(0, (await readSecondsLeft(epochSeconds(ctx.now), counts)) ?? 0);
 }
-
-const usedNow = `SELECT used FROM counters WHERE key = $1 AND ${lasts('$2')}`;
 
 /** Reads the current count of the limit, and until when it is full; null if it is not full. */
 export async function readCount(ctx: Context, limit: Limit) {
-  const [row] = await select<{ used: number }>(usedNow, [keyOf(ctx, limit), epochSeconds(ctx.now)]);
+  const used = await readUsed(keyOf(ctx, limit), epochSeconds(ctx.now));
   const seconds = await secondsUntilRoom(ctx, [limit]);
   const until = seconds > 0 ? new Date(ctx.now.getTime() + seconds * 1000) : null;
-  return { used: row?.used ?? 0, until };
+  return { used, until };
 }
 
 /** The refusal of a full limit. It does not show whether the account exists (security P8). */

@@ -2,8 +2,14 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
-import { execute, select } from '../../../database/select.ts';
 import { networkOf } from '../../../text/address.ts';
+import {
+  findKeys,
+  findSubject,
+  hasCounter,
+  writeNetwork,
+  writeOwnCounter,
+} from './counters.sql.ts';
 import {
   epochSeconds,
   giveBack,
@@ -20,12 +26,6 @@ import {
 const day = 86_400;
 const recent = 30 * day;
 
-const findingClient = 'SELECT subject FROM counters WHERE key = $1 AND expires_at > $2';
-// A row less than a day old stays unchanged: sign-ins from one network do not wait for each other.
-const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at)
-  SELECT $1, $2, $3, 0, 0, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM counters WHERE key = $1 AND expires_at > $6)
-  ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
-
 /**
  * The known client of this request, or null. Strangers cannot delay the password hashing for a
  * known client (security P8). For 30 days after a sign-in, its network counts as the account that
@@ -34,26 +34,26 @@ const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used,
  */
 export async function knownClient(ctx: Context): Promise<string | null> {
   if (ctx.client.address === null) return null;
-  const values = [keyOf(ctx, here(ctx)), epochSeconds(ctx.now)];
-  const [known] = await select<{ subject: string }>(findingClient, values, { prepared: true });
-  return known?.subject ?? null;
+  return findSubject(keyOf(ctx, here(ctx)), epochSeconds(ctx.now));
 }
 
 async function rememberNetwork(ctx: Context, email: string): Promise<void> {
-  const now = epochSeconds(ctx.now);
-  const whose = subjectOf(ctx, `client ${email}`);
-  const times = [now, now + recent, now + recent - day];
-  const values = [keyOf(ctx, here(ctx)), whose, randomUUIDv7(), ...times];
-  await execute(rememberingNetwork, values, { prepared: true });
+  const beganAt = epochSeconds(ctx.now);
+  const expiresAt = beganAt + recent;
+  const row = {
+    key: keyOf(ctx, here(ctx)),
+    subject: subjectOf(ctx, `client ${email}`),
+    windowId: randomUUIDv7(),
+    beganAt,
+    expiresAt,
+  };
+  // A row less than a day old stays unchanged: sign-ins from one network do not wait for each other.
+  await writeNetwork(row, expiresAt - day);
 }
 
 function here(ctx: Context) {
   return { name: 'known client', of: networkOf(ctx.client.address) };
 }
-
-// The counter of a person's own limit in a network. If it exists, the person is known there.
-const rememberingClient = `INSERT INTO counters (key, subject, window_id, used, seconds, began_at, expires_at) VALUES ($1, $2, $3, 0, $4, $5, $6)
-  ON CONFLICT (key) DO UPDATE SET subject = excluded.subject, expires_at = excluded.expires_at`;
 
 /**
  * The limits of a password attempt: one for the account and one for the client. Each network where
@@ -63,14 +63,8 @@ const rememberingClient = `INSERT INTO counters (key, subject, window_id, used, 
 export async function passwordLimits(ctx: Context, email: string): Promise<Limit[]> {
   if (ctx.config.limits.enabled === 'off') return [];
   const own = ownLimit(ctx, email);
-  const known = await isRemembered(ctx, own);
+  const known = await hasCounter(keyOf(ctx, own));
   return [known ? own : sharedPasswordLimit(ctx, email), clientLimit(ctx)];
-}
-
-/** Whether the network has a limit of its own for this account. */
-async function isRemembered(ctx: Context, own: Limit): Promise<boolean> {
-  const finding = 'SELECT used FROM counters WHERE key = $1';
-  return (await select(finding, [keyOf(ctx, own)], { prepared: true })).length > 0;
 }
 
 /**
@@ -85,11 +79,17 @@ export async function rememberClient(
   await rememberNetwork(ctx, email);
   if (ctx.config.limits.enabled === 'off') return;
   const own = ownLimit(ctx, email);
-  const now = epochSeconds(ctx.now);
-  const window = [randomUUIDv7(), own.seconds, now, now + recent];
-  // The subject is the mailbox, so that `isStranger` finds the person under any `+tag`.
-  const values = [keyOf(ctx, own), subjectOf(ctx, mailboxOf(email)), ...window];
-  await execute(rememberingClient, values, { prepared: true });
+  const beganAt = epochSeconds(ctx.now);
+  // This counter shows that the person is known in the network.
+  const row = {
+    key: keyOf(ctx, own),
+    // The subject is the mailbox, so that `isStranger` finds the person under any `+tag`.
+    subject: subjectOf(ctx, mailboxOf(email)),
+    windowId: randomUUIDv7(),
+    beganAt,
+    expiresAt: beganAt + recent,
+  };
+  await writeOwnCounter(row, own.seconds);
   // The counts are given back last, as in a sign-in by password, so that no two sign-ins deadlock.
   await giveBack(ctx, counted);
 }
@@ -98,12 +98,8 @@ export async function rememberClient(
 export async function isStranger(ctx: Context, email: string): Promise<boolean> {
   // A counter expires at most two days from now. Only a remembered sign-in lasts longer.
   const remembered = epochSeconds(ctx.now) + 2 * day;
-  const rows = await select<{ key: string }>(
-    'SELECT key FROM counters WHERE subject = $1 AND expires_at > $2',
-    [subjectOf(ctx, mailboxOf(email)), remembered],
-  );
-  const here = keyOf(ctx, ownLimit(ctx, email));
-  return rows.length > 0 && rows.every(({ key }) => key !== here);
+  const keys = await findKeys(subjectOf(ctx, mailboxOf(email)), remembered);
+  return keys.length > 0 && !keys.includes(keyOf(ctx, ownLimit(ctx, email)));
 }
 
 function ownLimit(ctx: Context, email: string): Limit & { apart: string } {
@@ -163,7 +159,7 @@ export async function findPasswordPlaces(
   ];
   for (const network of id === null ? [] : await networksOf(id)) {
     const limit = { ...shared, apart: network };
-    if (await isRemembered(ctx, limit)) places.push({ of: 'password', network, limit });
+    if (await hasCounter(keyOf(ctx, limit))) places.push({ of: 'password', network, limit });
   }
   return places;
 }
