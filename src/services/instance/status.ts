@@ -3,7 +3,6 @@ import type { Context } from '../../context.ts';
 import { Account } from '../../database/models/account.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { Session } from '../../database/models/session.ts';
-import { select } from '../../database/select.ts';
 import { sizeOf } from '../../database/size.ts';
 import { Refusal } from '../../errors.ts';
 import { jsonIn } from '../../input.ts';
@@ -17,6 +16,7 @@ import { digestedFile, lookAtDaemons, tellElsewhere, tellOlder } from './daemons
 import { servesAnother } from './doctor/machine.ts';
 import { checkStored } from './doctor/organization.ts';
 import { tellJump } from './doctor/sweep.ts';
+import { readLastMigration, summarizeOrganizations } from './instance.sql.ts';
 
 /**
  * `idle`: no process has the database open, so any daemon that answers uses another database.
@@ -82,7 +82,10 @@ export const showStatus = operation({
       version: readVersion(),
       baseUrl: ctx.config.baseUrl,
       daemon,
-      database: { bytes: await sizeOf(ctx.config.database.url), schema: await lastMigration() },
+      database: {
+        bytes: await sizeOf(ctx.config.database.url),
+        schema: (await readLastMigration()) ?? 'none',
+      },
       mail: isMailConfigured(ctx),
       people: await Account.count(),
       sessions: await Session.count({ where: areLive(ctx) }),
@@ -137,44 +140,8 @@ async function findProblems(ctx: Context): Promise<string[]> {
   return problems;
 }
 
-async function lastMigration(): Promise<string> {
-  const [row] = await select<{ name: string }>('SELECT MAX(name) AS name FROM migrations', []);
-  return row?.name ?? 'none';
-}
-
-// This is a single query, because an instance may have thousands of organizations.
-const query = `SELECT o.id, o.slug, o.name,
-    (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id) AS members,
-    (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id AND m.role = 'owner') AS owners,
-    (SELECT COUNT(*) FROM domains d WHERE d.organization_id = o.id AND d.state = 'Verified') AS verified,
-    (SELECT COUNT(*) FROM domains d WHERE d.organization_id = o.id AND d.state = 'Pending') AS pending,
-    (SELECT c.enabled FROM sso_connections c WHERE c.organization_id = o.id) AS sso,
-    (SELECT c.enabled FROM ldap_connections c WHERE c.organization_id = o.id) AS ldap,
-    (SELECT COUNT(*) FROM scim_tokens t WHERE t.organization_id = o.id) AS scim,
-    (SELECT t.last_used_at FROM scim_tokens t WHERE t.organization_id = o.id) AS "scimUsed",
-    (SELECT MAX(s.created_at) FROM sessions s JOIN memberships m ON m.account_id = s.account_id
-      WHERE m.organization_id = o.id) AS "lastSignIn"
-  FROM organizations o ORDER BY o.id`;
-
-interface Row {
-  id: string;
-  slug: string;
-  name: string;
-  members: number;
-  owners: number;
-  verified: number;
-  pending: number;
-  sso: boolean | null;
-  ldap: boolean | null;
-  scim: number;
-  scimUsed: Date | null;
-  lastSignIn: Date | null;
-}
-
 async function countOrganizations() {
-  const rows = await select<Row>(query, [], {
-    columns: { sso: 'flag', ldap: 'flag', scimUsed: 'time', lastSignIn: 'time' },
-  });
+  const rows = await summarizeOrganizations();
   return rows.map((row) => ({
     slug: row.slug,
     name: row.name,

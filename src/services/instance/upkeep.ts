@@ -6,7 +6,7 @@ import { Counter } from '../../database/models/counter.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
-import { refreshStatistics, select } from '../../database/select.ts';
+import { refreshStatistics } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
 import { mayDeleteExpired } from '../foundation/clock/clock.ts';
 import { sweepEvents } from '../foundation/events/operations.ts';
@@ -18,14 +18,11 @@ import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { firstKey } from '../foundation/page.ts';
 import { after } from '../foundation/time.ts';
 import { unconfirmedSeconds } from '../people/codes/code.ts';
-import {
-  accountCredentials,
-  sweepCredentials,
-  withoutCredentials,
-} from '../people/credentials/credentials.ts';
+import { sweepCredentials } from '../people/credentials/credentials.ts';
 import { attemptDays } from '../signin/attempts.ts';
 import { sweepDeliveries } from '../tenancy/webhooks/delivery/deliver.ts';
 import { sweepDaemons } from './daemons.ts';
+import { countWaiting, findUnconfirmed, isUnconfirmed, type Waiting } from './upkeep.sql.ts';
 
 /**
  * Deletes obsolete rows: expired credentials, states and counts, unneeded signing keys, old records
@@ -59,20 +56,9 @@ async function deleteExpired(ctx: Context, stop: Stop): Promise<void> {
 const batch = 50;
 const mostBatches = 400;
 
-/** The tables whose rows show that an account is in use. A sign-up alone may name an invitation. */
-const traces = [...accountCredentials, ...withoutCredentials].filter(
-  (table) => table !== 'accounts' && table !== 'invitations',
-);
-
-// The database uses the index of unverified accounts only for exactly this condition.
-const waiting = `SELECT a.id FROM accounts a
-  WHERE a.email_proof = 'none' AND a.password_hash IS NOT NULL AND a.disabled_at IS NULL
-    AND COALESCE(a.sign_up_replaced_at, a.created_at) < $1
-    ${traces.map((table) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE account_id = a.id)`).join('\n    ')}`;
-
 /**
  * Deletes accounts that signed up over seven days ago and never verified their address. So an
- * unused sign-up does not block the address. Accounts with rows in `traces` stay. Without mail,
+ * unused sign-up does not block the address. Accounts in use stay. Without mail,
  * nothing is deleted: unverified accounts can then be in use.
  */
 async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
@@ -80,21 +66,19 @@ async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
   const before = after(ctx.now, -unconfirmedSeconds);
   let last = firstKey;
   for (let batches = 0; batches < mostBatches && !stop?.aborted; batches += 1) {
-    const further = `${waiting} AND a.id > $2 ORDER BY a.id LIMIT ${batch}`;
-    const found = await select<{ id: string }>(further, [before, last]);
+    const found = await findUnconfirmed(before, last, batch);
     await transaction(async () => {
-      for (const { id } of found) await forget(ctx, id, before);
+      for (const id of found) await forget(ctx, id, before);
     });
     if (found.length < batch) return;
-    last = found.at(-1)?.id ?? last;
+    last = found.at(-1) ?? last;
   }
 }
 
 async function forget(ctx: Context, id: string, before: Date): Promise<void> {
   const account = await hold.account(id);
   // Skip accounts that were verified, or became members, since the query.
-  if (account === null || (await select(`${waiting} AND a.id = $2`, [before, id])).length === 0)
-    return;
+  if (account === null || !(await isUnconfirmed(id, before))) return;
   await Account.destroy({ where: { id } });
   await recordEvent(ctx, {
     kind: 'user.deleted',
@@ -105,29 +89,13 @@ async function forget(ctx: Context, id: string, before: Date): Promise<void> {
 /** Waiting messages by kind: their number, and the seconds since the oldest was due. */
 export type Backlog = Record<'mail' | 'webhook', { waiting: number; seconds: number }>;
 
-interface Row {
-  waiting: number;
-  oldest: Date | null;
-}
-
 /** Counts waiting messages, with one small query for each kind. */
 export async function countBacklog(now: Date): Promise<Backlog> {
-  const [mail] = await select<Row>(
-    'SELECT count(*) AS waiting, min(next_at) AS oldest FROM outbox',
-    [],
-    { columns: { oldest: 'time' } },
-  );
-  const [webhook] = await select<Row>(
-    `SELECT count(*) AS waiting, min(d.next_at) AS oldest
-     FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
-     WHERE d.status = 'waiting' AND w.enabled`,
-    [],
-    { columns: { oldest: 'time' } },
-  );
+  const { mail, webhook } = await countWaiting();
   return { mail: shown(mail, now), webhook: shown(webhook, now) };
 }
 
-function shown(row: Row | undefined, now: Date) {
+function shown(row: Waiting | undefined, now: Date) {
   const due = row?.oldest ?? now;
   return {
     waiting: row?.waiting ?? 0,

@@ -9,7 +9,7 @@ import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { outputOf, requireProgram } from '../../../database/postgres-programs.ts';
-import { dialectOfDatabase, select } from '../../../database/select.ts';
+import { dialectOfDatabase } from '../../../database/select.ts';
 import { copySqlite, synced } from '../../../database/sqlite-copy.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
@@ -18,6 +18,7 @@ import type { Next } from '../../../next.ts';
 import { readVersion } from '../../../version.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
+import { readLastMigration, readServerVersion } from '../instance.sql.ts';
 import { type backupHeader, backupView, invalid, packed } from './container.ts';
 import { inFolder } from './unfinished.ts';
 
@@ -54,13 +55,12 @@ export const makeBackup = operation({
 });
 
 async function describe({ keyring, now }: Context): Promise<z.output<typeof backupHeader>> {
-  const [last] = await select<{ name: string }>('SELECT max(name) AS name FROM migrations', []);
   return {
     version: readVersion(),
     createdAt: now.toISOString(),
     database: dialectOfDatabase(),
     keyId: keyring.keyId,
-    migration: last?.name ?? '',
+    migration: (await readLastMigration()) ?? '',
     organizations: await Organization.count(),
     accounts: await Account.count(),
   };
@@ -103,11 +103,7 @@ async function copied({ config }: Context, folder: string): Promise<AsyncIterabl
 }
 
 async function dumped({ config: { database } }: Context): Promise<AsyncIterable<Buffer>> {
-  const [server] = await select<{ version: string }>(
-    "SELECT current_setting('server_version_num') AS version",
-    [],
-  );
-  await requireProgram('pg_dump', Number(server?.version));
+  await requireProgram('pg_dump', await readServerVersion());
   return outputOf({
     program: 'pg_dump',
     words: ['--format=custom', '--no-owner', '--no-privileges', '--no-comments'],

@@ -5,7 +5,6 @@ import { ScimRequest } from '../../../database/models/scim-request.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
-import { select } from '../../../database/select.ts';
 import { right, wrong } from '../../../finding.ts';
 import { baseOf } from '../../provisioning/scim/view.ts';
 import { findConnections } from '../../tenancy/connections/kinds.ts';
@@ -13,6 +12,7 @@ import { governsNoAccount, saysSomething } from '../../tenancy/signin-settings/o
 import { findOwnersWithoutWay } from '../../tenancy/signin-settings/owners.ts';
 import { type Check, check, shownTime } from './check.ts';
 import { checkConnections } from './connections.ts';
+import { findOwnersWithFactor, findUnpushed } from './organization.sql.ts';
 
 /** Checks an organization's connections, SCIM token, mappings, webhooks, and ways to sign in. */
 export async function checkOrganization(ctx: Context, organization: Organization) {
@@ -43,16 +43,9 @@ async function checkMappings({ id, slug }: Organization): Promise<Check | null> 
   // A connection may send the group.
   if (groups === 0 || (await findConnections(where)).length > 0) return null;
   return check(`group mappings of ${slug}`, 'SCIM pushes every mapped group', async () => {
-    const unknown = await select<{ group: string }>(
-      `SELECT DISTINCT m.group_name AS "group" FROM group_mappings m
-        WHERE m.organization_id = $1 AND NOT EXISTS (SELECT 1 FROM scim_groups g
-          WHERE g.organization_id = $1
-            AND (g.display_name = m.group_name OR g.external_id = m.group_name))
-        ORDER BY m.group_name LIMIT 4`,
-      [id],
-    );
+    const unknown = await findUnpushed(id, 4);
     if (unknown.length === 0) return right(`${groups} groups`);
-    const named = unknown.map(({ group }) => JSON.stringify(group)).slice(0, 3);
+    const named = unknown.map((group) => JSON.stringify(group)).slice(0, 3);
     const more = unknown.length > named.length ? ' and more' : '';
     return wrong(`SCIM pushes no group ${named.join(', ')}${more}`, {
       to: 'compare the names',
@@ -121,18 +114,10 @@ async function checkOwners(ctx: Context, organization: Organization): Promise<Ch
 
 /** Names the owners whom single sign-on asks for their own second factor (security I8). */
 async function checkOwnFactors({ id, slug }: Organization): Promise<Check | null> {
-  const owners = await select<{ called: string }>(
-    `SELECT COALESCE(a.email, a.name) AS called FROM accounts a
-      WHERE (a.totp_enabled_at IS NOT NULL OR a.has_passkey)
-        AND EXISTS (SELECT 1 FROM identities i JOIN sso_connections c ON CAST(c.id AS TEXT) = i.connection_id
-          WHERE i.account_id = a.id AND c.organization_id = $1)
-        AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = a.id AND m.role = 'owner')
-      ORDER BY a.id LIMIT 4`,
-    [id],
-  );
+  const owners = await findOwnersWithFactor(id, 4);
   if (owners.length === 0) return null;
   return check(`second factor of owners of ${slug}`, 'single sign-on asks for it', async () => {
-    const named = owners.slice(0, 3).map(({ called }) => called);
+    const named = owners.slice(0, 3);
     return right(`required from ${named.join(', ')}${owners.length > 3 ? ', …' : ''}`, {
       say: 'If an owner has lost it, the operator runs',
       operation: 'user.remove-factors',
