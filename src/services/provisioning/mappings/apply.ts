@@ -4,9 +4,10 @@ import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import type { Origin } from '../../../database/models/membership.ts';
-import { execute, insertRows, selectAmong } from '../../../database/select.ts';
+import { insertRows } from '../../../database/select.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
 import { type Happening, recordEvents } from '../../foundation/events/record.ts';
+import { deleteGiven, updateGiven, updateOrgRole } from './apply.sql.ts';
 import { holdPeople, type PersonFacts, planPerson, readRules } from './facts.ts';
 import type { Because, OrgRoleChange, Plan } from './plan.ts';
 
@@ -91,22 +92,18 @@ async function writeProjects(ctx: Context, planned: Planned[]): Promise<void> {
   for (const some of Map.groupBy(changed, ({ set }) => JSON.stringify(set)).values()) {
     const [{ set } = { set: undefined }] = some;
     if (set === undefined) continue;
-    await updateAmong(
+    await updateGiven(
       some.map(({ accountId }) => accountId),
-      (list, next) => `UPDATE project_memberships SET role = ${next(0)}, origin = ${next(1)}
-        WHERE account_id IN (${list}) AND project_id = ${next(2)} AND synced`,
-      [set.role, JSON.stringify(set.origin), set.projectId],
+      set,
     );
   }
   const removed = planned.flatMap(({ accountId, plan }) =>
     plan.removes.map(({ projectId }) => ({ accountId, projectId })),
   );
   for (const [projectId, some] of Map.groupBy(removed, (one) => one.projectId)) {
-    await updateAmong(
+    await deleteGiven(
       some.map(({ accountId }) => accountId),
-      (list, next) => `DELETE FROM project_memberships
-        WHERE account_id IN (${list}) AND project_id = ${next(0)} AND synced`,
-      [projectId],
+      projectId,
     );
   }
 }
@@ -117,24 +114,8 @@ async function writeOrgRoles(organizationId: string, planned: Planned[]): Promis
     if (orgRole === null) continue;
     const { group: _, mappingId: __, source: ___, ...began } = person.orgRole.origin;
     const origin = { ...began, ...orgRole.because };
-    await execute(
-      `UPDATE memberships SET role = $3, origin = $4
-        WHERE organization_id = $1 AND account_id = $2 AND synced`,
-      [organizationId, accountId, orgRole.to, JSON.stringify(origin)],
-    );
+    await updateOrgRole(organizationId, accountId, { role: orgRole.to, origin });
   }
-}
-
-async function updateAmong(
-  accountIds: string[],
-  sql: (list: string, next: (at: number) => string) => string,
-  more: unknown[],
-): Promise<void> {
-  await selectAmong(
-    accountIds,
-    (list, next) => `${sql(list, (at) => `$${Number(next.slice(1)) + at}`)} RETURNING 1`,
-    more,
-  );
 }
 
 async function recordPlans(

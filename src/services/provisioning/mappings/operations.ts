@@ -3,7 +3,6 @@ import { hold } from '../../../database/hold.ts';
 import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { Project } from '../../../database/models/project.ts';
-import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { moreWords, Refusal, refuseFaults } from '../../../errors.ts';
 import { slowly } from '../../../host/queue.ts';
@@ -14,7 +13,7 @@ import { caps } from '../../foundation/limits/caps.ts';
 import { list } from '../../foundation/list.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
-import { fold } from '../../foundation/scim-user/names.ts';
+import { findGroupsLike } from './mappings.sql.ts';
 import { planMapped } from './replan.ts';
 import {
   type GroupRole,
@@ -75,11 +74,7 @@ export const addMapping = operation({
 
 /** `group`, if it names a SCIM group exactly. Else a SCIM group's name in another case, or null. */
 async function findPushed(organizationId: string, group: string): Promise<string | null> {
-  const rows = await select<{ name: string; externalId: string | null }>(
-    `SELECT display_name AS name, external_id AS "externalId" FROM scim_groups
-      WHERE organization_id = $1 AND (display_name_canonical = $2 OR external_id = $3)`,
-    [organizationId, fold(group), group],
-  );
+  const rows = await findGroupsLike(organizationId, group);
   const isSame = rows.some(({ name, externalId }) => name === group || externalId === group);
   return isSame ? group : (rows[0]?.name ?? null);
 }

@@ -6,12 +6,10 @@ import { Membership } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoAttempt } from '../../../database/models/sso-attempt.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
-import { select } from '../../../database/select.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { id, isUuid, projectRole, ref, role, userRef } from '../../foundation/fields.ts';
 import { list } from '../../foundation/list.ts';
 import { operation } from '../../foundation/operation.ts';
-import { readAllRows } from '../../foundation/page.ts';
 import { findKeptGroups } from '../../tenancy/scim-records/record.ts';
 import {
   inOrder,
@@ -22,6 +20,7 @@ import {
   readPeople,
   readRules,
 } from './facts.ts';
+import { readProjects } from './mappings.sql.ts';
 import type { Because } from './plan.ts';
 import { assumedKind, type GroupSource, ssoSource } from './source.ts';
 import { deactivated, groupsUnknown, neverSaid } from './unknown.ts';
@@ -187,13 +186,7 @@ async function viewPlan(
   { plan, orgRole }: Planned,
   person: PersonFacts,
 ) {
-  const projects = await readAllRows((after, count) =>
-    select<{ id: string; slug: string }>(
-      `SELECT id, slug FROM projects
-        WHERE organization_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
-      [organization.id, after, count],
-    ),
-  );
+  const projects = await readProjects(organization.id);
   const byId = new Map(projects.map((project) => [project.id, project]));
   const view = <Entry extends { projectId: string; because: Because | null }>({
     projectId,

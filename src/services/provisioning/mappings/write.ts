@@ -5,15 +5,15 @@ import { GroupMapping } from '../../../database/models/group-mapping.ts';
 import type { OrgRole } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import { insertRows, select } from '../../../database/select.ts';
+import { insertRows } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { inSlices } from '../../../host/queue.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvents } from '../../foundation/events/record.ts';
 import { requireCapRoom } from '../../foundation/limits/caps.ts';
-import { readAllRows } from '../../foundation/page.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { findGiven } from '../../tenancy/projects/view.ts';
+import { readMappingRows } from './mappings.sql.ts';
 import { type GroupRole, roleOf, viewMapping } from './view.ts';
 
 // Writes many mappings in few statements.
@@ -78,26 +78,9 @@ export async function createMappings<const Given extends readonly GroupRole[]>(
 /** A stored mapping: its id, and the role that it gives. */
 export type StoredRole = GroupRole & { id: string };
 
-interface StoredRow {
-  id: string;
-  group: string;
-  projectId: string | null;
-  slug: string | null;
-  role: ProjectRole | null;
-  orgRole: OrgRole | null;
-}
-
 /** Reads all mappings of the organization, in the order of their ids. */
 export async function readStoredMappings(organizationId: string): Promise<StoredRole[]> {
-  const rows = await readAllRows((after, count) =>
-    select<StoredRow>(
-      `SELECT m.id, m.group_name AS "group", p.id AS "projectId", p.slug, m.role,
-              m.org_role AS "orgRole"
-         FROM group_mappings m LEFT JOIN projects p ON p.id = m.project_id
-        WHERE m.organization_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`,
-      [organizationId, after, count],
-    ),
-  );
+  const rows = await readMappingRows(organizationId);
   return rows.map(({ id, projectId, slug, ...row }) => {
     const project = projectId === null || slug === null ? null : { id: projectId, slug };
     return { id, ...roleOf({ ...row, project }) };

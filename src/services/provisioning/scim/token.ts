@@ -3,7 +3,6 @@ import type { Actor, Context } from '../../../context.ts';
 import { hashOfSecret, isEqual, newSecret } from '../../../crypto/secret.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
-import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { remembered } from '../../../host/memory.ts';
@@ -12,6 +11,7 @@ import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { noteUse, suspended, writeUses } from '../../people/tokens/token.ts';
 import { recordEarlierMembers } from '../../tenancy/scim-records/member.ts';
+import { findTokenRow } from './token.sql.ts';
 import { baseOf } from './view.ts';
 
 /** The state of the SCIM token, and the URL to configure in the client (spec §2.4). */
@@ -115,16 +115,9 @@ function about({ id }: Organization, name: string) {
 /** The last use of each organization's token, by its hash, until a job writes it (security P13). */
 export const scimTokenUses = remembered(() => new Map<string, Date>());
 
-interface Row {
-  organization_id: string;
-  prefix: string;
-  hash: string;
-  last_used_at: Date | null;
-}
-
 /**
  * Authenticates the SCIM client of this organization by its token. Returns null for an unknown or
- * suspended token, and for a token of another organization. Bypasses the ORM, with one read.
+ * suspended token, and for a token of another organization.
  */
 export async function findScimActor(
   ctx: Context,
@@ -133,12 +126,8 @@ export async function findScimActor(
 ): Promise<Actor | null> {
   const hash = hashOfSecret('scim_', credential);
   if (hash === null) return null;
-  const [row] = await select<Row>(
-    'SELECT organization_id, prefix, hash, last_used_at FROM scim_tokens WHERE hash = $1 AND suspended_at IS NULL',
-    [hash],
-    { columns: { last_used_at: 'time' } },
-  );
-  if (row === undefined || !isEqual(row.hash, hash) || row.organization_id !== org) return null;
+  const row = await findTokenRow(hash);
+  if (row === null || !isEqual(row.hash, hash) || row.organization_id !== org) return null;
   noteUse(scimTokenUses(ctx), hash, { now: ctx.now, lastUsedAt: row.last_used_at });
   return { kind: 'scim', organizationId: org, name: row.prefix };
 }

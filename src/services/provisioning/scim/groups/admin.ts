@@ -2,15 +2,14 @@ import { z } from 'zod';
 import { Account } from '../../../../database/models/account.ts';
 import { ScimGroup, ScimGroupMember } from '../../../../database/models/scim-group.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
-import { select } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
 import { readShown } from '../../../foundation/authority/shown.ts';
 import { id, instant, isUuid, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../../../foundation/page.ts';
-import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimUserView, viewScimRecord } from '../list/records.ts';
 import { requireGroup } from './group.ts';
+import { findGroupIds, findIdNamed, findMemberIds } from './groups.sql.ts';
 
 const idOrName = z.string().min(1, 'must not be empty').max(1000, 'is too long');
 
@@ -32,11 +31,7 @@ export const listScimGroups = operation({
   run: async (_ctx, input, { organization }) => {
     const { items, nextCursor } = await readPage(
       input,
-      (after, limit) =>
-        select<{ id: string }>(
-          'SELECT id FROM scim_groups WHERE organization_id = $1 AND id > $2 ORDER BY id LIMIT $3',
-          [organization.id, after, limit],
-        ),
+      (after, limit) => findGroupIds(organization.id, after, limit),
       (row) => row.id,
       (row) => row.id,
     );
@@ -75,24 +70,17 @@ export const listScimGroupMembers = operation({
 
 async function findGroupId(organizationId: string, named: string): Promise<string> {
   if (isUuid(named)) return named;
-  const [group] = await select<{ id: string }>(
-    'SELECT id FROM scim_groups WHERE organization_id = $1 AND display_name_canonical = $2',
-    [organizationId, fold(named)],
-  );
-  if (group !== undefined) return group.id;
+  const id = await findIdNamed(organizationId, named);
+  if (id !== null) return id;
   throw new Refusal('not_found', `SCIM has pushed no group ${JSON.stringify(named)}.`, {
     hint: { to: 'list them', operation: 'scim.groups' },
   });
 }
 
 async function findMembers(groupId: string, after: string, limit: number) {
-  const rows = await select<{ id: string }>(
-    `SELECT record_id AS id FROM scim_group_members WHERE group_id = $1 AND record_id > $2
-      ORDER BY record_id LIMIT $3`,
-    [groupId, after, limit],
-  );
+  const ids = await findMemberIds(groupId, after, limit);
   return ScimRecord.findAll({
-    where: { id: rows.map(({ id }) => id) },
+    where: { id: ids },
     include: { model: Account, as: 'account', required: true },
     order: ['id'],
   });

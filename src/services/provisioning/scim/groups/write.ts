@@ -2,7 +2,7 @@ import type { Context } from '../../../../context.ts';
 import { orderedId } from '../../../../crypto/id.ts';
 import { hold } from '../../../../database/hold.ts';
 import { ScimGroup } from '../../../../database/models/scim-group.ts';
-import { execute, insertRow } from '../../../../database/select.ts';
+import { insertRow } from '../../../../database/select.ts';
 import { refusingDuplicate } from '../../../../database/unique.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { isUuid } from '../../../foundation/fields.ts';
@@ -11,6 +11,7 @@ import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { replanPeople } from '../../mappings/apply.ts';
 import { isMapped, mostAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
 import type { Group } from './group.ts';
+import { deleteGroupRow, updateGroup } from './groups.sql.ts';
 import {
   accountsOf,
   deleteMembers,
@@ -65,11 +66,7 @@ export async function changeGroup(ctx: Context, group: Group, change: GroupChang
   if (!renamed && added.size + removed.length === 0) return group;
   const version = group.version + 1;
   const after = { ...group, displayName, externalId, version, modifiedAt: ctx.now };
-  const updating = execute(
-    `UPDATE scim_groups SET display_name = $2, display_name_canonical = $3, external_id = $4,
-       version = $5, modified_at = $6 WHERE id = $1`,
-    [group.id, displayName, fold(displayName), externalId, version, ctx.now],
-  );
+  const updating = updateGroup(after);
   await refusingDuplicate(updating, { message: taken(displayName) });
   const moved = { added: [...added.keys()], removed };
   const plan = await preparePlan(after, renamed ? [group, after] : [after], moved);
@@ -95,7 +92,7 @@ export async function deleteGroup(ctx: Context, group: Group): Promise<void> {
   const removed = await readMemberIds(group);
   const plan = await preparePlan(group, [group], { added: [], removed });
   await deleteMembers(group, removed);
-  await execute('DELETE FROM scim_groups WHERE id = $1', [group.id]);
+  await deleteGroupRow(group.id);
   await recordEvent(ctx, {
     ...about(group, 'scim.group.deleted'),
     data: { members: removed.length },

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { Account } from '../../../../database/models/account.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
-import { select } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
 import { readShown, type Shown } from '../../../foundation/authority/shown.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf } from '../../../foundation/page.ts';
 import { beginning, type ListPlace } from './places.ts';
+import { findPlace, findRecordsAfter } from './records.sql.ts';
 
 /** A User as the organization's SCIM client sees it. */
 export const scimUserView = z.object({
@@ -37,13 +37,9 @@ export const listScimUsers = operation({
 /** The next records, in the order of the SCIM client's own list, for which there is an index. */
 async function findAfter(organizationId: string, after: string, limit: number) {
   const place = await placeOf(organizationId, after);
-  const rows = await select<{ id: string }>(
-    `SELECT id FROM scim_records WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4)
-      ORDER BY created_at, id LIMIT $5`,
-    [organizationId, false, place.created_at, place.id, limit],
-  );
+  const ids = await findRecordsAfter(organizationId, place, limit);
   return ScimRecord.findAll({
-    where: { id: rows.map(({ id }) => id) },
+    where: { id: ids },
     include: { model: Account, as: 'account', required: true },
     order: ['createdAt', 'id'],
   });
@@ -51,12 +47,8 @@ async function findAfter(organizationId: string, after: string, limit: number) {
 
 async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
   if (id === firstKey) return beginning;
-  const [place] = await select<ListPlace>(
-    'SELECT created_at, id FROM scim_records WHERE organization_id = $1 AND id = $2',
-    [organizationId, id],
-    { columns: { created_at: 'time' } },
-  );
-  if (place !== undefined) return place;
+  const place = await findPlace(organizationId, id);
+  if (place !== null) return place;
   throw new Refusal('invalid_input', 'cursor: must name a User of this organization', {
     hint: 'Begin without a cursor.',
   });

@@ -1,6 +1,5 @@
 import type { Context } from '../../../../context.ts';
 import { Membership } from '../../../../database/models/membership.ts';
-import { select } from '../../../../database/select.ts';
 import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
 import type { EventName } from '../../../foundation/events/kinds.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
@@ -11,6 +10,7 @@ import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
 import { addMembership, endMembership } from '../../../tenancy/memberships/join-and-leave.ts';
 import { findRecordOf, type Held } from '../../../tenancy/scim-records/record.ts';
 import { replanPeople } from '../../mappings/apply.ts';
+import { isInGroup } from '../groups/groups.sql.ts';
 
 /** Reclaims the account before its person joins (security I3). Returns whether it did. */
 export async function reclaimHeld(ctx: Context, held: Held, name: string | null): Promise<boolean> {
@@ -44,15 +44,6 @@ export async function activateMember(
   // Groups keep deactivated people. The roles that their groups give return with the membership.
   if (record.version > 1 && (await isInGroup(record.id)))
     await replanPeople(ctx, record.organizationId, [account.id], 'scim');
-}
-
-async function isInGroup(recordId: string): Promise<boolean> {
-  const rows = await select(
-    'SELECT 1 AS one FROM scim_group_members WHERE record_id = $1 LIMIT 1',
-    [recordId],
-    { prepared: true },
-  );
-  return rows.length > 0;
 }
 
 /** Ends the membership, even of the last owner (spec §3.2). An event reports a missing owner. */
