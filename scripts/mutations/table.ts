@@ -100,7 +100,7 @@ export const mutations: Mutation[] = [
   {
     rule: 'P14',
     without: 'the limit of 100 bot tokens, by one',
-    file: 'src/services/people/apps/oauth.ts',
+    file: 'src/services/people/apps/apps.sql.ts',
     from: `ORDER BY t.id DESC LIMIT 1 OFFSET \${mostLive - 1}`,
     to: `ORDER BY t.id DESC LIMIT 1 OFFSET \${mostLive}`,
     test: 'test/security/bot-tokens.test.ts',

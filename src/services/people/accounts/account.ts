@@ -8,7 +8,6 @@ import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
 import { readRow } from '../../../database/read-row.ts';
-import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { remembered } from '../../../host/memory.ts';
 import {
@@ -22,6 +21,7 @@ import {
   userRef,
 } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { sampleNewest } from './accounts.sql.ts';
 
 /** A password as given. Only its size is checked: a wrong password is refused without a reason. */
 export const givenPassword = z.string().min(1, 'is required').max(1024, 'is too long');
@@ -144,11 +144,7 @@ async function sampleIds(ctx: Context) {
   const { now } = ctx;
   const known = sampledIds(ctx);
   if (known.ids.length > 0 && now.getTime() - known.at.getTime() < freshMs) return known;
-  const rows = await select<{ id: string }>(
-    `SELECT id FROM (SELECT id FROM accounts ORDER BY id DESC LIMIT ${amongNewest}) a ORDER BY random() LIMIT ${most}`,
-    [],
-  );
-  return Object.assign(known, { ids: rows.map(({ id }) => id), at: now });
+  return Object.assign(known, { ids: await sampleNewest(most, amongNewest), at: now });
 }
 
 /** Deletes the authenticator's secret and the data about it (spec §2.6). */

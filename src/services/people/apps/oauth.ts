@@ -6,12 +6,10 @@ import { orderedId } from '../../../crypto/id.ts';
 import { hashOfSecret, newSecret } from '../../../crypto/secret.ts';
 import { hold } from '../../../database/hold.ts';
 import { AccessToken, tokenScopes } from '../../../database/models/access-token.ts';
-import type { Role } from '../../../database/models/membership.ts';
-import { insertRow, select } from '../../../database/select.ts';
+import { insertRow } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { createMemory } from '../../../host/memory.ts';
-import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, role } from '../../foundation/fields.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -19,6 +17,7 @@ import { after, wholeSeconds } from '../../foundation/time.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
 import { recordTokenEvent, tokenUses } from '../tokens/token.ts';
+import { findSharedOrganization, readHeldApp } from './apps.sql.ts';
 import { clientRefused, type ProvedApp, requireClient } from './client.ts';
 
 // The requests that apps send themselves, authenticated with id and secret (`requireClient`).
@@ -87,20 +86,11 @@ function limitOf({ config }: Context, app: ProvedApp) {
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   await hold.accounts([accountId]);
-  type Row = { surplus: string | null; vouchedBy: string | null; unapproved: boolean };
-  const [app] = await select<Row>(held, [id, ctx.now, secretHash], {
-    columns: { unapproved: 'flag' },
-  });
-  if (app === undefined) throw clientRefused('no_such_app');
-  const { surplus, vouchedBy, unapproved } = app;
-  return { surplus: surplus !== null, vouchedBy, unapproved };
+  const app = await readHeldApp(ctx, { id, secretHash }, mostLive);
+  if (app === null) throw clientRefused('no_such_app');
+  const { surplus, ...marks } = app;
+  return { surplus: surplus !== null, ...marks };
 }
-
-// Bypasses the ORM, as every token request runs it.
-const held = `SELECT (
-    SELECT t.id FROM access_tokens t WHERE t.app_id = p.id AND t.expires_at > $2
-    ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
-  ) AS surplus, p.vouched_by AS "vouchedBy", p.unapproved FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
 
 /** Revokes the oldest tokens of an app that has as many live tokens as allowed (security P14). */
 async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
@@ -143,7 +133,7 @@ export const introspectToken = operation({
     const apart = { ...ctx, memory: createMemory() };
     const holder = await findHolder(apart, input.token);
     if (holder?.kind !== 'user') return { active: false };
-    const organization = await findShared(ctx, app.id, holder.accountId);
+    const organization = await findSharedOrganization(ctx, app.id, holder.accountId);
     if (organization === null) return { active: false };
     // The token counts as used only if its owner is a member of the app's organization.
     for (const [id, at] of tokenUses(apart)) tokenUses(ctx).set(id, at);
@@ -166,22 +156,6 @@ async function findHolder(ctx: Context, token: string): Promise<Actor | null> {
     if (error instanceof Refusal && error.code === 'invalid_credential') return null;
     throw error;
   }
-}
-
-const shared = (ctx: Context) => `SELECT o.id, o.slug, m.role FROM apps p
-  JOIN memberships own ON own.organization_id = p.organization_id AND own.account_id = p.account_id
-    AND own.role IN ('admin', 'owner')
-  JOIN accounts a ON a.id = $2
-  JOIN memberships m ON m.organization_id = p.organization_id AND m.account_id = a.id
-    AND NOT ${pushedIn(ctx)}
-  JOIN organizations o ON o.id = p.organization_id
-  WHERE p.id = $1`;
-
-/** The app's organization, if the app's owner manages it and the account is a member; else null. */
-async function findShared(ctx: Context, appId: string, accountId: string) {
-  type Row = { id: string; slug: string; role: Role };
-  const [found = null] = await select<Row>(shared(ctx), [appId, accountId], { prepared: true });
-  return found;
 }
 
 async function sessionDetails(ctx: Context, token: string) {

@@ -4,20 +4,15 @@ import { isEqual } from '../../../crypto/secret.ts';
 import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { type CodePurpose, MailCode } from '../../../database/models/mail-code.ts';
-import { select } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { after } from '../../foundation/time.ts';
+import { type CodeOf, countTry, takeTryBack } from './codes.sql.ts';
 
 // A mailed code (security P10) has six digits. It is valid for ten minutes, one use, five attempts
 // and one purpose.
 
 const lifeSeconds = 600;
 const mostTries = 5;
-
-interface CodeOf {
-  accountId: string;
-  purpose: CodePurpose;
-}
 
 /** A correct code; `hash` is its stored form. */
 export interface RightCode extends CodeOf {
@@ -47,11 +42,6 @@ export async function lastWritten(of: CodeOf): Promise<Date | null> {
   return code === null ? null : after(code.expiresAt, -lifeSeconds);
 }
 
-const take = `UPDATE mail_codes SET tries = tries + 1
-  WHERE account_id = $1 AND purpose = $2 AND tries < $3 AND expires_at > $4 RETURNING hash`;
-const untake =
-  'UPDATE mail_codes SET tries = tries - 1 WHERE account_id = $1 AND purpose = $2 AND hash = $3 AND tries > 0 RETURNING tries';
-
 /**
  * Compares a code with the mailed code; null if they differ or none is valid. The attempt is
  * counted first, for all processes. Without an account the work is the same (security P7).
@@ -62,16 +52,14 @@ export async function tryCode(
   code: string,
 ): Promise<RightCode | null> {
   const of = { accountId: accountId ?? randomUUID(), purpose };
-  const [taken] = await unsynced(() =>
-    select<{ hash: string }>(take, [of.accountId, purpose, mostTries, ctx.now]),
-  );
+  const taken = await unsynced(() => countTry(of, mostTries, ctx.now));
   const hash = hashOf(ctx, of, code);
-  return isEqual(hash, taken?.hash ?? '') ? { ...of, hash } : null;
+  return isEqual(hash, taken ?? '') ? { ...of, hash } : null;
 }
 
 /** Takes back the count of a correct code if the sign-in failed later. */
-export async function giveTryBack({ accountId, purpose, hash }: RightCode): Promise<void> {
-  await transaction(() => select(untake, [accountId, purpose, hash]));
+export async function giveTryBack(code: RightCode): Promise<void> {
+  await transaction(() => takeTryBack(code, code.hash));
 }
 
 /**

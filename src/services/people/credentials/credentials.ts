@@ -15,12 +15,12 @@ import { PendingSignIn } from '../../../database/models/pending-sign-in.ts';
 import { ProviderRecord } from '../../../database/models/provider-record.ts';
 import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { Session } from '../../../database/models/session.ts';
-import { select } from '../../../database/select.ts';
 import { instant } from '../../foundation/fields.ts';
 import { after, refreshIdleSeconds } from '../../foundation/time.ts';
 import { discardTotp } from '../accounts/account.ts';
 import { deletePasskeys, restrictPasskeys } from '../passkeys/passkey.ts';
 import { endSessions } from '../sessions/end.ts';
+import { countCredentials, credentialKinds } from './credentials.sql.ts';
 
 // The one list of tables that hold credentials (security I3). Add a new kind of credential here:
 // `endSignIns` and `endCredentials` use this list. Tests compare it with the schema and with
@@ -132,7 +132,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
 
 /** One kind of credential of an account. */
 export const credentialView = z.object({
-  kind: z.enum(['password', 'totp', 'passkey', 'pat', 'bot', 'app', 'session', 'identity']),
+  kind: z.enum(credentialKinds),
   organization: z
     .string()
     .nullable()
@@ -142,62 +142,12 @@ export const credentialView = z.object({
   last: instant.nullable().describe('When the newest was made; null for a password.'),
 });
 
-interface Row {
-  kind: z.output<typeof credentialView>['kind'];
-  organization: string | null;
-  count: number;
-  first: Date | null;
-  last: Date | null;
-}
-
-/** The query of one kind. The casts give types to columns that are NULL in every row. */
-const some = (kind: string, from: string, at: string, organization = 'CAST(NULL AS TEXT)') =>
-  `SELECT '${kind}' AS kind, ${organization} AS organization, COUNT(*) AS count, MIN(${at}) AS first, MAX(${at}) AS last
-     FROM ${from}`;
-
-const unexpired = '(expires_at IS NULL OR expires_at > $2)';
-
-const counting = [
-  some(
-    'password',
-    'accounts WHERE id = $1 AND password_hash IS NOT NULL',
-    'CAST(NULL AS TIMESTAMPTZ)',
-  ),
-  some('totp', 'accounts WHERE id = $1 AND totp_enabled_at IS NOT NULL', 'totp_enabled_at'),
-  some('passkey', 'passkeys WHERE account_id = $1', 'created_at'),
-  some(
-    'pat',
-    `access_tokens WHERE account_id = $1 AND kind = 'pat' AND ${unexpired}`,
-    'created_at',
-  ),
-  some(
-    'bot',
-    `access_tokens WHERE account_id = $1 AND kind = 'bot' AND ${unexpired}`,
-    'created_at',
-  ),
-  some('app', 'apps WHERE account_id = $1', 'created_at'),
-  some(
-    'session',
-    'sessions WHERE account_id = $1 AND ended_at IS NULL AND expires_at > $2',
-    'created_at',
-  ),
-  some(
-    'identity',
-    `identities i LEFT JOIN organizations o ON o.id = i.organization_id WHERE i.account_id = $1
-      GROUP BY COALESCE(o.slug, i.connection_id)`,
-    'i.linked_at',
-    'COALESCE(o.slug, i.connection_id)',
-  ),
-].join(' UNION ALL ');
-
 /** Lists the credentials of the account, one line per kind, organization and social provider. */
 export async function listCredentials(
   ctx: Context,
   accountId: string,
 ): Promise<z.output<typeof credentialView>[]> {
-  const rows = await select<Row>(counting, [accountId, ctx.now], {
-    columns: { first: 'time', last: 'time' },
-  });
+  const rows = await countCredentials(accountId, ctx.now);
   return rows
     .filter(({ count }) => count > 0)
     .map(({ kind, organization, count, first, last }) => ({

@@ -1,11 +1,9 @@
 import { Op, type WhereOptions } from 'sequelize';
-import { factorKinds } from '../../../connection-kinds.ts';
 import type { Actor, Context } from '../../../context.ts';
 import { Session, type SignInMethod } from '../../../database/models/session.ts';
-import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { belongsBeyond } from '../../foundation/domain-names/pushed.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
+import { endByDomain, endPastSecondFactor } from './sessions.sql.ts';
 import { namedSession, readToken } from './tokens.ts';
 
 type Which =
@@ -67,10 +65,6 @@ export async function endShownSession(ctx: Context): Promise<boolean> {
   });
 }
 
-const endingByDomain = `UPDATE sessions SET ended_at = $3 WHERE organization_id = $1 AND ended_at IS NULL AND (
-    connection_id IN (SELECT id FROM sso_connections WHERE organization_id = $1 AND email_domain = $2)
-    OR account_id IN (SELECT id FROM accounts WHERE email LIKE $4)) RETURNING id`;
-
 /**
  * Ends the organization's sessions that began through the domain's connection, or belong to people
  * with an address on the domain. Returns how many.
@@ -80,18 +74,8 @@ export async function endSessionsByDomain(
   organizationId: string,
   domain: string,
 ): Promise<number> {
-  return (await select(endingByDomain, [organizationId, domain, ctx.now, `%@${domain}`])).length;
+  return endByDomain(organizationId, domain, ctx.now);
 }
-
-// An id that no session has.
-const noSession = '00000000-0000-0000-0000-000000000000';
-
-const endingPastSecondFactor = (ctx: Context) => `UPDATE sessions SET ended_at = $2
-  WHERE account_id = $1 AND ended_at IS NULL AND id <> $3
-    AND (method IN (${factorKinds.map((kind) => `'${kind}'`).join(', ')}) AND second_factor_at IS NULL OR vouched_by IS NOT NULL)
-    AND EXISTS (SELECT 1 FROM accounts a WHERE a.id = $1 AND (a.totp_enabled_at IS NOT NULL OR a.has_passkey)
-      AND ${belongsBeyond(ctx, 'COALESCE(sessions.vouched_by, sessions.organization_id)')})
-  RETURNING id`;
 
 /**
  * Ends the sessions whose only proof comes from one organization's provider, if the account has a
@@ -103,7 +87,7 @@ export async function endSessionsPastSecondFactor(
   accountId: string,
   but: string | null = null,
 ): Promise<void> {
-  await select(endingPastSecondFactor(ctx), [accountId, ctx.now, but ?? noSession]);
+  await endPastSecondFactor(ctx, accountId, but);
 }
 
 /** Forgets that sessions, except `but`, passed a second factor that is gone now (security P15). */
@@ -111,14 +95,6 @@ export async function forgetSecondFactor(accountId: string, but: string | null):
   const where = { accountId, endedAt: null, ...(but === null ? {} : { id: { [Op.ne]: but } }) };
   await Session.update({ secondFactorAt: null }, { where });
 }
-
-/**
- * Ends the sessions of an account ($2) through the organization ($1), at $3. If the organization
- * has verified the domain ($5), ends all the account's sessions. This is plain SQL, because
- * provisioning runs it thousands of times.
- */
-export const endingThrough = `UPDATE sessions SET ended_at = $3 WHERE account_id = $2 AND ended_at IS NULL AND (organization_id = $1
-    OR EXISTS (SELECT 1 FROM domains WHERE organization_id = $1 AND name = $5 AND state = 'Verified'))`;
 
 /** The id of the actor's session; null for tokens and for actors that are not users. */
 export function ownSessionOf(actor: Actor): string | null {

@@ -4,14 +4,14 @@ import { Membership } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Project } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
-import { select } from '../../../database/select.ts';
 import { nextParts, nextText } from '../../../next.ts';
 import { requireProject } from '../../foundation/authority/require.ts';
 import { email, instant, projectRole, ref, role } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
 import { previewNext, previewView } from '../../provisioning/mappings/preview.ts';
-import { findMember, originOfRole, originView } from '../../tenancy/memberships/membership.ts';
+import { originOfRole, originView } from '../../tenancy/memberships/membership.ts';
+import { findMember, isRemoved } from '../../tenancy/memberships/memberships.sql.ts';
 import { findKeptGroups } from '../../tenancy/scim-records/record.ts';
 import { offeredMethod } from '../../tenancy/signin-settings/methods.ts';
 import { attemptKinds } from './attempts.ts';
@@ -140,15 +140,10 @@ async function findStanding(
   address: string,
 ): Promise<Standing> {
   const member = await findMember(ctx, id, address);
-  const removed = await select(
-    `SELECT 1 AS one FROM tombstones t JOIN accounts a ON a.id = t.account_id
-      WHERE t.organization_id = $1 AND a.email = $2`,
-    [id, address],
-  );
   return {
     accountId: member?.id ?? null,
     pushed: member?.pushed ?? false,
-    removed: removed.length > 0,
+    removed: await isRemoved(id, address),
   };
 }
 

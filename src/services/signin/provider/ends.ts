@@ -7,7 +7,7 @@ import { timeOfExpiry } from '../../foundation/clock/clock.ts';
 import { after } from '../../foundation/time.ts';
 import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { isBarred, membershipAt } from '../../tenancy/clients/admits.ts';
-import { leaveHosts } from '../../tenancy/clients/forward.ts';
+import { leaveHosts } from '../../tenancy/clients/forward.sql.ts';
 import { endGrant } from './grants.ts';
 
 // Finds the grants whose session or membership has ended, at clients with a back-channel logout

@@ -2,7 +2,6 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Context, Turn } from '../../../context.ts';
 import { signLogoutToken } from '../../../crypto/jwt.ts';
 import { ClientSignOut } from '../../../database/models/provider-record.ts';
-import { select } from '../../../database/select.ts';
 import { unsynced } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { remembered } from '../../../host/memory.ts';
@@ -13,6 +12,7 @@ import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { planAfter } from '../../tenancy/webhooks/delivery/plan.ts';
 import type { Outcome } from '../../tenancy/webhooks/webhook.ts';
 import { noticeEnds } from './ends.ts';
+import { claimNext, type Due, findDueClients, readDue } from './sign-outs.sql.ts';
 
 // Back-channel logout: a client gets a message for each session that ended, and for each session of
 // a person that it no longer admits.
@@ -40,12 +40,8 @@ const servedClients = remembered(() => new Set<string>());
 /** The clients to serve, the longest waiting first. */
 async function findDue(ctx: Context): Promise<string[]> {
   const served = servedClients(ctx);
-  const rows = await select<{ id: string }>(
-    `SELECT client_id AS id FROM client_sign_outs WHERE next_at <= $1
-      GROUP BY client_id ORDER BY MIN(next_at) LIMIT ${mostAtOnce + served.size}`,
-    [ctx.now],
-  );
-  return rows.map(({ id }) => id).filter((id) => !served.has(id));
+  const clients = await findDueClients(ctx.now, mostAtOnce + served.size);
+  return clients.filter((id) => !served.has(id));
 }
 
 /** Sends one client's messages in order. Each client has its own run, so none delays another. */
@@ -60,36 +56,15 @@ async function serve(ctx: Context, clientId: string, turn: Turn): Promise<void> 
   }
 }
 
-interface Due {
-  attempts: number;
-  sid: string;
-  sub: string;
-  clientId: string;
-  uri: string | null;
-  alg: 'RS256' | 'EdDSA';
-}
-
 /** Tells a client of one sign-out; false if none is due. */
 async function tellNext(clientId: string, turn: Turn): Promise<boolean> {
   const ctx = turn.anew();
   // The lease: if two daemons run at the same time, only one of them can move `next_at`.
-  const [claimed] = await unsynced(() =>
-    select<{ id: string }>(
-      `UPDATE client_sign_outs SET next_at = $2 WHERE next_at <= $3 AND id =
-        (SELECT id FROM client_sign_outs WHERE client_id = $1 AND next_at <= $3
-          ORDER BY next_at LIMIT 1) RETURNING id`,
-      [clientId, after(ctx.now, leaseSeconds), ctx.now],
-    ),
-  );
-  if (claimed === undefined) return false;
-  const [due] = await select<Due>(
-    `SELECT o.attempts, o.sid, o.sub, c.id AS "clientId", c.backchannel_logout_uri AS uri,
-        c.id_token_alg AS alg
-      FROM client_sign_outs o JOIN clients c ON c.id = o.client_id WHERE o.id = $1`,
-    [claimed.id],
-  );
-  if (due === undefined) return true;
-  const { id } = claimed;
+  const leasedUntil = after(ctx.now, leaseSeconds);
+  const id = await unsynced(() => claimNext(clientId, { now: ctx.now, leasedUntil }));
+  if (id === null) return false;
+  const due = await readDue(id);
+  if (due === null) return true;
   if (due.uri === null) {
     await unsynced(() => ClientSignOut.destroy({ where: { id } }));
     return true;

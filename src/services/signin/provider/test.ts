@@ -28,7 +28,7 @@ import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { isOwnMachine } from '../../tenancy/clients/fields.ts';
 import { showClient } from '../../tenancy/clients/operations.ts';
 import { requireClientOf } from '../../tenancy/clients/write.ts';
-import { findMember } from '../../tenancy/memberships/membership.ts';
+import { findMember } from '../../tenancy/memberships/memberships.sql.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
 import { rehearseSignIn } from './rehearsal.ts';
 

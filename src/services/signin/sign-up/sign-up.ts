@@ -24,7 +24,7 @@ import {
   joinInvited,
   whyInvalid,
 } from '../../tenancy/invitations/invitation.ts';
-import { belongsSomewhere } from '../../tenancy/memberships/membership.ts';
+import { belongsSomewhere } from '../../tenancy/memberships/memberships.sql.ts';
 import { selfSignupAllowed } from '../../tenancy/signin-settings/methods.ts';
 import { beginSession, requireSession } from '../begin.ts';
 import { createSignedUp, type SignedUp } from './signed-up.ts';

@@ -1,16 +1,14 @@
 import type { Context } from '../../../context.ts';
 import { hashOfToken, randomToken } from '../../../crypto/secret.ts';
-import type { Account } from '../../../database/models/account.ts';
 import { isProvedForGood } from '../../../database/models/account.ts';
-import type { Client } from '../../../database/models/client.ts';
 import { HostSession, HostTicket } from '../../../database/models/host-session.ts';
-import { execute, insertRow, select } from '../../../database/select.ts';
+import { insertRow } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
-import { idleSince, isUsable } from '../../people/sessions/live.ts';
 import { type Barred, barredFrom, holdAdmitted, rolesOf } from './admits.ts';
 import { recordBarred } from './client.ts';
+import { findAccountOf, findPerson, findProtecting, type ProtectingClient } from './forward.sql.ts';
 
 // Forward auth: a proxy asks about each request to a protected origin. A ticket carries the
 // browser's session to the origin once. Then the browser has a cookie that is valid only there.
@@ -24,27 +22,6 @@ interface Visitor {
   name: string;
   /** The role in the organization, then `project:role` for each project. */
   groups: string[];
-}
-
-interface ProtectingClient
-  extends Pick<Client, 'id' | 'name' | 'organizationId' | 'projectId' | 'role'> {
-  origin: string;
-}
-
-// These queries bypass the ORM, because they run for every request that a proxy asks about.
-const findingClient = `SELECT o.origin, c.id, c.name, c.organization_id AS "organizationId",
-    c.project_id AS "projectId", c.role
-  FROM client_origins o JOIN clients c ON c.id = o.client_id WHERE o.origin = $1`;
-
-const live = isUsable('$1', '$2');
-
-const findingPerson = `SELECT a.id AS "accountId", a.email, a.email_proof AS "emailProof", a.name
-  FROM host_sessions h JOIN sessions s ON s.id = h.session_id JOIN accounts a ON a.id = s.account_id
-  WHERE h.id = $3 AND h.origin = $4 AND ${live}`;
-
-async function findProtecting(origin: string): Promise<ProtectingClient | null> {
-  const [client] = await select<ProtectingClient>(findingClient, [origin], { prepared: true });
-  return client ?? null;
 }
 
 /** Whether the origin belongs to a client. */
@@ -82,10 +59,8 @@ export async function findVisitor(
 ): Promise<Visitor | null> {
   const client = await requireProtected(origin);
   if (cookie === undefined) return null;
-  type Row = Pick<Visitor, 'accountId' | 'name'> & Pick<Account, 'email' | 'emailProof'>;
-  const given = [ctx.now, idleSince(ctx), hashOfToken(cookie), origin];
-  const [person] = await select<Row>(findingPerson, given, { prepared: true });
-  if (person === undefined) return null;
+  const person = await findPerson(ctx, origin, hashOfToken(cookie));
+  if (person === null) return null;
   const { accountId } = person;
   const reason = await barredFrom(ctx, client, accountId);
   await refuseBarred(ctx, client, { accountId, reason });
@@ -187,7 +162,7 @@ export async function spendTicket(
     if (restarted) throw ticketInvalid();
     return { cookie: null, to: spent.returnTo };
   }
-  const accountId = await findAccount(ctx, spent.sessionId);
+  const accountId = await findAccountOf(ctx, spent.sessionId);
   if (accountId === null) throw ticketInvalid();
   const cookie = randomToken(256);
   await writeIfAdmitted(ctx, { client, accountId }, async () => {
@@ -205,31 +180,6 @@ export async function spendTicket(
 async function takeTicket(id: string): Promise<HostTicket | null> {
   const found = await HostTicket.findByPk(id);
   return found !== null && (await HostTicket.destroy({ where: { id } })) === 1 ? found : null;
-}
-
-const atHosts = `session_id IN (SELECT id FROM sessions WHERE account_id = $1)
-  AND origin IN (SELECT origin FROM client_origins WHERE client_id = $2)`;
-
-/**
- * Deletes the cookies and tickets of a person at the origins of a client. Returns the sessions of
- * the cookies. Call it inside a transaction.
- */
-export async function leaveHosts(accountId: string, clientId: string): Promise<string[]> {
-  await execute(`DELETE FROM host_tickets WHERE ${atHosts}`, [accountId, clientId]);
-  const ended = await select<{ sid: string }>(
-    `DELETE FROM host_sessions WHERE ${atHosts} RETURNING session_id AS sid`,
-    [accountId, clientId],
-  );
-  return ended.map(({ sid }) => sid);
-}
-
-async function findAccount(ctx: Context, sessionId: string): Promise<string | null> {
-  const [row] = await select<{ id: string }>(
-    `SELECT a.id FROM sessions s JOIN accounts a ON a.id = s.account_id
-      WHERE s.id = $3 AND ${live}`,
-    [ctx.now, idleSince(ctx), sessionId],
-  );
-  return row?.id ?? null;
 }
 
 function ticketInvalid(): Refusal {

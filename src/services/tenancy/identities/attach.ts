@@ -3,12 +3,12 @@ import { orderedId } from '../../../crypto/id.ts';
 import { hold } from '../../../database/hold.ts';
 import { Account, type EmailProof } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
-import { insertRow, select } from '../../../database/select.ts';
+import { insertRow } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
-import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { idLikeOthers } from '../../people/accounts/account.ts';
+import { findHolder } from './identities.sql.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';
 import {
   findKeyOn,
@@ -200,17 +200,10 @@ async function lookUp(
   email: string | null,
 ): Promise<{ holder: { id: string } | null; emailProof: EmailProof }> {
   if (email === null) return { holder: null, emailProof: 'none' };
-  const [row] = await select<{ id: string | null; domain: string | null }>(
-    `SELECT a.id, d.id AS domain FROM (SELECT 1 AS one) always
-       LEFT JOIN accounts a ON a.email = $1
-       LEFT JOIN domains d ON d.organization_id = $2 AND d.name = $3 AND d.state = $4`,
-    [email, organizationId, domainOf(email), 'Verified'],
-  );
-  if (row === undefined) return { holder: null, emailProof: 'none' };
-  const { id } = row;
+  const { id, domain } = await findHolder(organizationId, email);
   if (id !== null) return { holder: { id }, emailProof: 'none' };
   // The domain comes late: the new address is known only once the person is held.
-  const isOwn = row.domain !== null && (await hold.keptDomain(row.domain, { late: true }));
+  const isOwn = domain !== null && (await hold.keptDomain(domain, { late: true }));
   return { holder: null, emailProof: isOwn ? 'domain' : 'none' };
 }
 

@@ -3,13 +3,12 @@ import type { Context } from '../../../context.ts';
 import { Account, isProved, isProvedForGood } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
-import { select } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner, findVerified } from '../../foundation/domain-names/owns.ts';
-import { belongsBeyond } from '../../foundation/domain-names/pushed.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { endCredentials } from '../../people/credentials/credentials.ts';
 import { recordRenamed } from '../scim-records/member.ts';
+import { belongsElsewhere } from './identities.sql.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';
 
 /**
@@ -140,17 +139,4 @@ async function dropForeignLinks(
   });
   await detachIdentities(ctx, foreign);
   for (const identity of foreign) await recordUnlinked(ctx, identity, account.name);
-}
-
-/** Whether the account belongs to another organization than this one, as `belongsBeyond` says. */
-export async function belongsElsewhere(
-  ctx: Pick<Context, 'config'>,
-  accountId: string,
-  organizationId: string,
-): Promise<boolean> {
-  const rows = await select(
-    `SELECT 1 AS one FROM accounts a WHERE a.id = $1 AND ${belongsBeyond(ctx, '$2')}`,
-    [accountId, organizationId],
-  );
-  return rows.length > 0;
 }

@@ -6,13 +6,14 @@ import { Account } from '../../../database/models/account.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import { selectAmong } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { isAllowed } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant, role } from '../../foundation/fields.ts';
 import { joinOrganization } from '../memberships/join-and-leave.ts';
-import { isJoined, rightToGrant } from '../memberships/membership.ts';
+import { rightToGrant } from '../memberships/membership.ts';
+import { isJoined } from '../memberships/memberships.sql.ts';
+import { findInviters, type Inviter } from './invitations.sql.ts';
 
 // An invitation: its token, how to find it, and its inviter.
 
@@ -148,13 +149,7 @@ export async function whyInvalid(invitation: Invitation): Promise<InvalidReason 
 /** The reasons of those invitations that are invalid, by id. */
 export async function findInvalid(invitations: Invitation[]): Promise<Map<string, InvalidReason>> {
   const invited = invitations.filter(({ invitedBy }) => invitedBy !== null);
-  const inviters = await selectAmong<Inviter>(
-    invited.map(({ id }) => id),
-    (list) => `SELECT i.id, m.role, a.disabled_at AS disabled
-       FROM invitations i JOIN accounts a ON a.id = i.invited_by
-       LEFT JOIN memberships m ON m.account_id = a.id AND m.organization_id = i.organization_id
-      WHERE i.id IN (${list})`,
-  );
+  const inviters = await findInviters(invited.map(({ id }) => id));
   const found = new Map(inviters.map((inviter) => [inviter.id, inviter]));
   return new Map(
     invited.flatMap(({ id, role }) => {
@@ -162,12 +157,6 @@ export async function findInvalid(invitations: Invitation[]): Promise<Map<string
       return reason === null ? [] : [[id, reason] as const];
     }),
   );
-}
-
-interface Inviter {
-  id: string;
-  role: Role | null;
-  disabled: unknown;
 }
 
 function whyRefused(inviter: Inviter | undefined, invitedAs: Role): InvalidReason | null {

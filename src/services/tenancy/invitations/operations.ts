@@ -22,7 +22,7 @@ import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after } from '../../foundation/time.ts';
 import { holdAccount, isEmailVerified } from '../../people/accounts/account.ts';
 import { emailUnverified } from '../../people/sessions/schema.ts';
-import { findMember, isJoined } from '../memberships/membership.ts';
+import { findMember, isJoined } from '../memberships/memberships.sql.ts';
 import {
   acceptedView,
   findByToken,

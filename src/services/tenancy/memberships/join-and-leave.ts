@@ -3,15 +3,16 @@ import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Membership, type Origin, type Role } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
-import { execute, selectTogether } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { endVouchedTokens } from '../../people/apps/app.ts';
-import { endingThrough, endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
+import { endSessionsPastSecondFactor } from '../../people/sessions/end.ts';
 import { recordLeft, recordMember } from '../scim-records/member.ts';
-import { type holdMembership, isJoined, isSyncedBy } from './membership.ts';
+import { deleteMembership, insertMembership } from './join-and-leave.sql.ts';
+import { type holdMembership, isSyncedBy } from './membership.ts';
+import { isJoined } from './memberships.sql.ts';
 import { endUnapproved } from './promotion.ts';
 
 interface Joining {
@@ -86,14 +87,7 @@ export async function addMembership(
   const key = { organizationId, accountId };
   const { role, origin } = as;
   const synced = isSyncedBy(origin);
-  await selectTogether(
-    [
-      `INSERT INTO memberships (organization_id, account_id, role, origin, joined_at, synced)
-       VALUES ($1, $2, $3, $4, $5, $6) RETURNING role`,
-      'DELETE FROM tombstones WHERE organization_id = $1 AND account_id = $2',
-    ],
-    [organizationId, accountId, role, JSON.stringify(origin), ctx.now, synced],
-  );
+  await insertMembership({ ...key, ...as, synced, joinedAt: ctx.now });
   hold.made('membership', [`${organizationId} ${accountId}`]);
   if (role === 'owner') await endUnapproved(ctx, organizationId, [accountId]);
   return Membership.build({ ...key, ...as, synced, joinedAt: ctx.now }, { isNewRecord: false });
@@ -140,24 +134,6 @@ export async function endMember(
   });
 }
 
-const ofSessions = 'session_id IN (SELECT id FROM sessions WHERE account_id = $2)';
-const atOrigins = `origin IN (SELECT o.origin FROM client_origins o
-  JOIN clients c ON c.id = o.client_id WHERE c.organization_id = $1)`;
-
-/**
- * Ends the person's sign-ins at the organization's clients, so that a later membership does not
- * revive them. If a client gets logout messages, its grant stays until `noticeEnds` finds it.
- */
-const endingAtClients = [
-  `DELETE FROM host_tickets WHERE ${ofSessions} AND ${atOrigins}`,
-  `DELETE FROM host_sessions WHERE ${ofSessions} AND ${atOrigins}`,
-  `DELETE FROM provider_records WHERE grant_id IN
-     (SELECT g.grant_id FROM provider_records g JOIN clients c ON c.id = g.client_id
-       WHERE g.model = 'Grant' AND c.organization_id = $1 AND g.${ofSessions})
-     AND (model <> 'Grant' OR client_id IN
-       (SELECT id FROM clients WHERE backchannel_logout_uri IS NULL))`,
-];
-
 /**
  * Deletes the membership and the project memberships, and sets the tombstone. Ends the sessions
  * that began through the organization's connections, or all sessions if the organization has
@@ -171,30 +147,5 @@ export async function endMembership(
   account: Pick<Account, 'id' | 'email'>,
 ): Promise<Role | null> {
   const domain = account.email === null ? null : domainOf(account.email);
-  const [ended] = await selectTogether<{ role: Role }>(
-    [
-      'DELETE FROM memberships WHERE organization_id = $1 AND account_id = $2 RETURNING role',
-      `INSERT INTO tombstones (organization_id, account_id, set_at) VALUES ($1, $2, $3)
-       ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
-      // An earlier invitation must not lift the tombstone.
-      'DELETE FROM invitations WHERE organization_id = $1 AND email = $4 AND accepted_at IS NULL',
-      endingThrough,
-      ...endingAtClients,
-    ],
-    [organizationId, account.id, ctx.now, account.email, domain],
-  );
-  await leaveProjects(organizationId, account.id);
-  return ended?.role ?? null;
-}
-
-/**
- * Deletes the account's project memberships in the organization. Delete the membership in the
- * organization first, in the same transaction: adding project members locks that row.
- */
-async function leaveProjects(organizationId: string, accountId: string): Promise<void> {
-  await execute(
-    `DELETE FROM project_memberships WHERE account_id = $1
-        AND project_id IN (SELECT id FROM projects WHERE organization_id = $2)`,
-    [accountId, organizationId],
-  );
+  return deleteMembership({ organizationId, account, domain }, ctx.now);
 }

@@ -1,7 +1,7 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
 import { isConnectionKind } from '../../../connection-kinds.ts';
-import type { Actor, Context } from '../../../context.ts';
+import type { Actor } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import {
@@ -11,11 +11,9 @@ import {
   type Role,
 } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import type { Next } from '../../../next.ts';
 import { type Shown, shownIn } from '../../foundation/authority/shown.ts';
-import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, instant, isUuid, role } from '../../foundation/fields.ts';
 
 export const originView = z.object({
@@ -75,33 +73,6 @@ export async function isMember(organizationId: string, accountId: string): Promi
   return (await Membership.count({ where: { organizationId, accountId } })) > 0;
 }
 
-/** Whether the account belongs to the organization, except by `pushedIn` (security O8). */
-export async function isJoined(
-  ctx: Pick<Context, 'config'>,
-  organizationId: string,
-  accountId: string,
-): Promise<boolean> {
-  const rows = await select(
-    `SELECT 1 AS one FROM memberships m JOIN accounts a ON a.id = m.account_id
-      WHERE m.organization_id = $1 AND a.id = $2 AND NOT ${pushedIn(ctx)}`,
-    [organizationId, accountId],
-  );
-  return rows.length > 0;
-}
-
-/** Whether the account is a member of any organization, except by `pushedIn` (security O8). */
-export async function belongsSomewhere(
-  ctx: Pick<Context, 'config'>,
-  accountId: string,
-): Promise<boolean> {
-  const rows = await select(
-    `SELECT 1 AS one FROM memberships m JOIN accounts a ON a.id = m.account_id
-      WHERE a.id = $1 AND NOT ${pushedIn(ctx)} LIMIT 1`,
-    [accountId],
-  );
-  return rows.length > 0;
-}
-
 /** The right that an actor needs to grant this role in an organization. */
 export function rightToGrant(role: Role) {
   if (role === 'owner') return 'members.grantOwner';
@@ -111,22 +82,6 @@ export function rightToGrant(role: Role) {
 /** The origin of a membership that this actor makes manually. */
 export function byHand(actor: Actor): Origin {
   return actor.kind === 'user' ? { kind: 'manual', by: actor.accountId } : { kind: 'operator' };
-}
-
-/** The member with this address, and whether `pushedIn` holds for it. Null if there is none. */
-export async function findMember(
-  ctx: Pick<Context, 'config'>,
-  organizationId: string,
-  address: string,
-): Promise<{ id: string; pushed: boolean } | null> {
-  const [member = null] = await select<{ id: string; pushed: boolean }>(
-    `SELECT a.id, CASE WHEN ${pushedIn(ctx)} THEN 1 ELSE 0 END AS pushed
-       FROM memberships m JOIN accounts a ON a.id = m.account_id
-      WHERE m.organization_id = $1 AND a.email = $2`,
-    [organizationId, address],
-    { columns: { pushed: 'flag' } },
-  );
-  return member;
 }
 
 /**

@@ -4,12 +4,10 @@ import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Membership } from '../../../database/models/membership.ts';
-import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { readShown } from '../../foundation/authority/shown.ts';
-import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { id, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
@@ -23,6 +21,7 @@ import {
   rightToGrant,
   viewMember,
 } from './membership.ts';
+import { findAdminTokens } from './memberships.sql.ts';
 import { changeRoles } from './together.ts';
 
 // Members of an organization; add.ts adds them.
@@ -156,14 +155,9 @@ export const listAdminTokens = operation({
 });
 
 async function findAfter(ctx: Context, organizationId: string, after: string, limit: number) {
-  const rows = await select<{ id: string }>(
-    `SELECT t.id FROM access_tokens t JOIN accounts a ON a.id = t.account_id
-       JOIN memberships m ON m.account_id = a.id AND m.organization_id = $1
-      WHERE t.scope = 'admin' AND t.id > $2 AND NOT ${pushedIn(ctx)} ORDER BY t.id LIMIT $3`,
-    [organizationId, after, limit],
-  );
+  const ids = await findAdminTokens(ctx, organizationId, { after, limit });
   return AccessToken.findAll({
-    where: { id: rows.map(({ id }) => id) },
+    where: { id: ids },
     include: { model: Account, as: 'account', required: true },
     order: ['id'],
   });

@@ -2,24 +2,20 @@ import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
-import { selectAmong } from '../../../database/select.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { discardTotp } from '../../people/accounts/account.ts';
 import { revokeApps, revokeTokens } from '../../people/apps/app.ts';
 import { removePasskeys } from '../../people/passkeys/passkey.ts';
 import { endSessions, forgetSecondFactor } from '../../people/sessions/end.ts';
 import { recordUnlinked } from '../identities/operations.ts';
+import { findMarked, type Mark } from './memberships.sql.ts';
 
 // An admin may point a connection at a provider of their own. What came through it before an owner
 // approved it must not lead to an owner later (security I8). Each session, identity and credential keeps
 // its mark `unapproved`, whatever becomes of the connection.
 
-/** One kind of credential that can have the mark, in the events' word. */
-interface Marked {
-  kind: string;
-  table: string;
-  /** The column of the mark, as a condition. */
-  mark: string;
+/** One kind of credential that can have the mark. */
+interface Marked extends Mark {
   /** Ends the account's marked ones. */
   end(ctx: Context, account: Account): Promise<unknown>;
 }
@@ -86,13 +82,6 @@ export const markedCredentials: readonly Marked[] = [
   },
 ];
 
-const marks = markedCredentials
-  .map(({ kind, table, mark }) => {
-    const owner = table === 'accounts' ? 'id' : 'account_id';
-    return `SELECT ${owner} AS "accountId", '${kind}' AS kind FROM ${table} WHERE ${owner} IN (LIST) AND ${mark}`;
-  })
-  .join(' UNION ALL ');
-
 /**
  * Ends what came to these accounts through an unapproved connection, with an event. Call it where
  * accounts become owners of the organization, with the accounts held (security I8). A sign-in that
@@ -103,9 +92,7 @@ export async function endUnapproved(
   organizationId: string,
   accountIds: string[],
 ): Promise<void> {
-  const found = await selectAmong<{ accountId: string; kind: string }>(accountIds, (list) =>
-    marks.replaceAll('LIST', list),
-  );
+  const found = await findMarked(markedCredentials, accountIds);
   for (const [id, rows] of Map.groupBy(found, ({ accountId }) => accountId)) {
     const account = await Account.findByPk(id, { rejectOnEmpty: true });
     const kinds = new Set(rows.map(({ kind }) => kind));

@@ -1,26 +1,21 @@
 import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
-import {
-  type Account,
-  hasSecondFactor,
-  isProvedForGood,
-} from '../../../database/models/account.ts';
+import { hasSecondFactor, isProvedForGood } from '../../../database/models/account.ts';
 import { Membership, type Role } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { insertRows, selectAmong } from '../../../database/select.ts';
+import { insertRows } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { Todo } from '../../../next.ts';
 import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
-import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { eventAbout, recordEvents } from '../../foundation/events/record.ts';
 import { recordNewMembers } from '../scim-records/member.ts';
 import { byHand } from './membership.ts';
+import { findPushedAmong } from './memberships.sql.ts';
 import { endUnapproved } from './promotion.ts';
+import { holdCandidates, holdPeople, liftTombstones } from './together.sql.ts';
 
 // Steps for many members, in few statements.
-
-type Person = Pick<Account, 'id' | 'email' | 'name'>;
 
 /**
  * Changes roles manually, with their events. First check the right, and that an owner remains.
@@ -71,13 +66,7 @@ export async function findUninvited(
   accountIds: string[],
 ): Promise<Set<string>> {
   if (ctx.actor.kind === 'operator') return new Set();
-  const pushed = await selectAmong<{ id: string }>(
-    accountIds,
-    (list, organization) => `SELECT a.id FROM memberships m JOIN accounts a ON a.id = m.account_id
-      WHERE a.id IN (${list}) AND m.organization_id = ${organization} AND ${pushedIn(ctx)}`,
-    [organizationId],
-  );
-  return new Set(pushed.map(({ id }) => id));
+  return findPushedAmong(ctx, organizationId, accountIds);
 }
 
 /** Why this pushed member cannot become an owner, and what to do. */
@@ -99,23 +88,10 @@ export async function holdMembers(
   { id: organizationId }: Pick<Organization, 'id'>,
   accountIds: string[],
 ): Promise<Map<string, Shown>> {
-  const people = await hold.among<Person>(
-    [
-      accountIds,
-      (list, organization) => `SELECT a.id, a.email, a.name FROM accounts a
-         JOIN memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
-        WHERE a.id IN (${list}) ORDER BY a.id`,
-      [organizationId],
-    ],
-    { kind: 'account', of: 'a', how: 'alone', id: ({ id }) => id },
-    { kind: 'membership', of: 'm', how: 'whole', id: ({ id }) => `${organizationId} ${id}` },
-  );
+  const people = await holdPeople(organizationId, accountIds);
   const shown = await shownTo(organizationId, 'all');
   return new Map(people.map((person) => [person.id, shown(person)]));
 }
-
-type Candidate = Person &
-  Pick<Account, 'emailProof' | 'totpEnabledAt' | 'hasPasskey'> & { known: number };
 
 /**
  * Makes accounts members manually, like `addMember`, and returns the ids of those that it left out.
@@ -152,11 +128,9 @@ export async function joinTogether(
     'membership',
     simple.map(({ id }) => `${organization.id} ${id}`),
   );
-  await selectAmong(
+  await liftTombstones(
+    organization.id,
     simple.map(({ id }) => id),
-    (list, of) =>
-      `DELETE FROM tombstones WHERE account_id IN (${list}) AND organization_id = ${of} RETURNING account_id`,
-    [organization.id],
   );
   await recordNewMembers(organization.id, simple, ctx.now);
   await recordEvents(
@@ -170,21 +144,4 @@ export async function joinTogether(
   );
   const joined = new Set(simple.map(({ id }) => id));
   return new Set([...roles.keys()].filter((id) => !joined.has(id)));
-}
-
-/** Holds the accounts. `known` counts SCIM records of the account or with its address as name. */
-function holdCandidates(organizationId: string, accountIds: string[]): Promise<Candidate[]> {
-  return hold.among<Candidate>(
-    [
-      accountIds,
-      (list, organization) => `SELECT a.id, a.email, a.name, a.email_proof AS "emailProof",
-          a.totp_enabled_at AS "totpEnabledAt", a.has_passkey AS "hasPasskey",
-          (SELECT COUNT(*) FROM scim_records r WHERE r.organization_id = ${organization}
-             AND (r.account_id = a.id OR r.user_name_canonical = a.email)) AS known
-         FROM accounts a WHERE a.id IN (${list}) ORDER BY a.id`,
-      [organizationId],
-      { columns: { totpEnabledAt: 'time', hasPasskey: 'flag' } },
-    ],
-    { kind: 'account', of: 'a', how: 'alone', id: ({ id }) => id },
-  );
 }

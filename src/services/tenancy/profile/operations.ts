@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { hold } from '../../../database/hold.ts';
-import type { Account, EmailProof } from '../../../database/models/account.ts';
-import { Membership, type Role } from '../../../database/models/membership.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { Membership } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
-import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
@@ -25,6 +24,7 @@ import { holdIfLastOwner } from '../memberships/membership.ts';
 import { recordRenamed } from '../scim-records/member.ts';
 import { forgetRecords } from '../scim-records/write.ts';
 import { hasSso } from '../signin-settings/methods.ts';
+import { type MeRow, readMe } from './profile.sql.ts';
 
 const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   organizations: z.array(
@@ -38,47 +38,13 @@ const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   ),
 });
 
-// Bypasses the ORM with one query, because clients request `me` most often. The result has a row
-// for each project of the person, so an organization may repeat.
-const meQuery = `SELECT a.email, a.email_proof, a.awaits_code, a.name, a.locale, a.totp_enabled_at, a.has_passkey,
-    o.id AS org_id, o.slug AS org_slug, o.name AS org_name, m.role AS org_role,
-    p.id AS project_id, p.slug AS project_slug, pm.role AS project_role, pm.synced
-  FROM accounts a
-  LEFT JOIN memberships m ON m.account_id = a.id
-  LEFT JOIN organizations o ON o.id = m.organization_id
-  LEFT JOIN project_memberships pm ON pm.account_id = a.id AND EXISTS
-    (SELECT 1 FROM projects WHERE id = pm.project_id AND organization_id = o.id)
-  LEFT JOIN projects p ON p.id = pm.project_id
-  WHERE a.id = $1 ORDER BY m.organization_id, pm.project_id`;
-
-interface Row {
-  email: string | null;
-  email_proof: EmailProof;
-  awaits_code: boolean;
-  name: string;
-  locale: string;
-  totp_enabled_at: unknown;
-  has_passkey: boolean;
-  org_id: string | null;
-  org_slug: string;
-  org_name: string;
-  org_role: Role;
-  project_id: string | null;
-  project_slug: string;
-  project_role: ProjectRole;
-  synced: boolean;
-}
-
 /** Shows the caller, with the organizations they belong to. */
 export const showMe = operation({
   authority: 'me.see',
   input: z.strictObject({}),
   output: meView,
   run: async (ctx, _input, { accountId }) => {
-    const rows = await select<Row>(meQuery, [accountId], {
-      prepared: true,
-      columns: { awaits_code: 'flag', has_passkey: 'flag', synced: 'flag' },
-    });
+    const rows = await readMe(accountId);
     const [account] = rows;
     if (account === undefined) throw new Error('the account was deleted within its own request');
     const {
@@ -95,7 +61,7 @@ export const showMe = operation({
   },
 });
 
-function organizationsIn(rows: Row[]) {
+function organizationsIn(rows: MeRow[]) {
   const organizations = new Map<string, ReturnType<typeof organizationIn>>();
   for (const row of rows) {
     if (row.org_id === null) continue;
@@ -108,7 +74,7 @@ function organizationsIn(rows: Row[]) {
   return [...organizations.values()];
 }
 
-function organizationIn({ org_slug: slug, org_name: name, org_role: role }: Row, id: string) {
+function organizationIn({ org_slug: slug, org_name: name, org_role: role }: MeRow, id: string) {
   const projects: { id: string; slug: string; role: ProjectRole; synced: boolean }[] = [];
   return { id, slug, name, role, projects };
 }

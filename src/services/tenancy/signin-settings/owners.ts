@@ -6,16 +6,15 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
-import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
 import { isApproved } from '../connections/approval.ts';
 import { isOwnerAnywhere } from '../connections/owners.ts';
 import { findUsable } from '../connections/usable.ts';
 import { findSocialClient, socialProviders } from '../identities/social-providers.ts';
+import { findPushedOwners } from '../memberships/memberships.sql.ts';
 import {
   findGoverningSettings,
   type Governing,
@@ -38,7 +37,7 @@ export async function requireOwnersLetIn(
 ): Promise<void> {
   if (!takesAway(before, after)) return;
   const owners = await findOwners(organization);
-  const pushed = await findPushedOwners(ctx, organization);
+  const pushed = await findPushedOwners(ctx, organization.id);
   for (const owner of owners) {
     // The result would tell the organization about an account that is not its own (security O8).
     if (pushed.has(owner.id)) continue;
@@ -68,7 +67,7 @@ export async function keepOwnersIn<Done>(
 /** The owners who can sign in, except those whose accounts are not the organization's own. */
 async function findOwnersLetIn(ctx: Context, organization: Organization): Promise<Account[]> {
   const owners = await findOwners(organization);
-  const pushed = await findPushedOwners(ctx, organization);
+  const pushed = await findPushedOwners(ctx, organization.id);
   const letIn: Account[] = [];
   for (const owner of owners)
     if (!pushed.has(owner.id) && (await hasWayIn(ctx, owner))) letIn.push(owner);
@@ -99,15 +98,6 @@ async function findOwners({ id: organizationId }: Organization): Promise<Account
     order: ['accountId'],
   });
   return memberships.map(({ account }) => account);
-}
-
-async function findPushedOwners(ctx: Context, { id }: Organization): Promise<Set<string>> {
-  const rows = await select<{ id: string }>(
-    `SELECT a.id FROM memberships m JOIN accounts a ON a.id = m.account_id
-      WHERE m.organization_id = $1 AND m.role = 'owner' AND ${pushedIn(ctx)}`,
-    [id],
-  );
-  return new Set(rows.map((row) => row.id));
 }
 
 /** Whether the account has a way to sign in. With `without`, as if that passkey were removed. */

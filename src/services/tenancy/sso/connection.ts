@@ -10,7 +10,7 @@ import { approvalView, isApproved, viewApproval } from '../connections/approval.
 import { isOwnerAnywhere } from '../connections/owners.ts';
 import { redirectUriOf, ssoSettings, whereSsoPoints } from '../connections/sso.ts';
 import { keepTrusted } from '../connections/usable.ts';
-import { belongsElsewhere } from '../identities/reclaim.ts';
+import { belongsElsewhere } from '../identities/identities.sql.ts';
 import { affectedView } from './affected.ts';
 
 const { emailDomain, issuer, clientId, ...others } = ssoSettings.shape;

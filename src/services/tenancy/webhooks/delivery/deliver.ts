@@ -6,12 +6,12 @@ import { idOfInstant } from '../../../../crypto/id.ts';
 import { deleteOld, type Stop } from '../../../../database/delete-batches.ts';
 import { Webhook } from '../../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../../database/models/webhook-delivery.ts';
-import { select } from '../../../../database/select.ts';
 import { unsynced } from '../../../../database/transaction.ts';
 import { finishAll } from '../../../../host/queue.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { after } from '../../../foundation/time.ts';
 import { type Outcome, sendMessage } from '../webhook.ts';
+import { findDue } from './deliver.sql.ts';
 import { planAfter } from './plan.ts';
 
 // One daemon at a time delivers to a webhook, one message after the other. The daemon holds a lease
@@ -32,24 +32,10 @@ interface Held {
  * Sends the messages that are due: in order to each webhook, and to many webhooks at the same time.
  */
 export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
-  const due = await findDue(ctx.now);
-  const claims = due.map(({ id }) => claim(turn.anew(), id));
+  const due = await findDue(ctx.now, mostAtOnce);
+  const claims = due.map((id) => claim(turn.anew(), id));
   void Promise.allSettled(claims).then(turn.found);
   await finishAll(claims.map((claimed) => serve(claimed, turn)));
-}
-
-/** Finds due webhooks, longest-waiting first: a busy organization does not delay the others. */
-function findDue(now: Date): Promise<{ id: string }[]> {
-  return select(
-    `SELECT w.id FROM webhooks w
-     WHERE w.enabled AND (w.leased_until IS NULL OR w.leased_until <= $1)
-       AND (w.paused_until IS NULL OR w.paused_until <= $1)
-       AND EXISTS (SELECT 1 FROM webhook_deliveries d
-         WHERE d.webhook_id = w.id AND d.status = 'waiting' AND d.next_at <= $1)
-     ORDER BY (SELECT MIN(d.next_at) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.status = 'waiting')
-     LIMIT ${mostAtOnce}`,
-    [now],
-  );
 }
 
 async function serve(claimed: Promise<Held | null>, turn: Turn): Promise<void> {

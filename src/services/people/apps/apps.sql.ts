@@ -1,0 +1,57 @@
+import type { Context } from '../../../context.ts';
+import type { Role } from '../../../database/models/membership.ts';
+import { select } from '../../../database/select.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.ts';
+
+// The SQL of the requests that apps send. It bypasses the ORM, because these requests are frequent.
+
+/** An app whose account is held. */
+interface HeldApp {
+  /** The oldest of the app's `mostLive` newest live tokens; null if it has fewer. */
+  surplus: string | null;
+  vouchedBy: string | null;
+  unapproved: boolean;
+}
+
+const held = (mostLive: number) => `SELECT (
+    SELECT t.id FROM access_tokens t WHERE t.app_id = p.id AND t.expires_at > $2
+    ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
+  ) AS surplus, p.vouched_by AS "vouchedBy", p.unapproved FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
+
+/** The app with this secret, or null. Call it with the app's account held. */
+export async function readHeldApp(
+  { now }: Pick<Context, 'now'>,
+  { id, secretHash }: { id: string; secretHash: string },
+  mostLive: number,
+): Promise<HeldApp | null> {
+  const [app = null] = await select<HeldApp>(held(mostLive), [id, now, secretHash], {
+    columns: { unapproved: 'flag' },
+  });
+  return app;
+}
+
+const shared = (ctx: Context) => `SELECT o.id, o.slug, m.role FROM apps p
+  JOIN memberships own ON own.organization_id = p.organization_id AND own.account_id = p.account_id
+    AND own.role IN ('admin', 'owner')
+  JOIN accounts a ON a.id = $2
+  JOIN memberships m ON m.organization_id = p.organization_id AND m.account_id = a.id
+    AND NOT ${pushedIn(ctx)}
+  JOIN organizations o ON o.id = p.organization_id
+  WHERE p.id = $1`;
+
+/** The organization of an app, and the role of an account in it. */
+interface Shared {
+  id: string;
+  slug: string;
+  role: Role;
+}
+
+/** The app's organization, if the app's owner manages it and the account is a member; else null. */
+export async function findSharedOrganization(
+  ctx: Context,
+  appId: string,
+  accountId: string,
+): Promise<Shared | null> {
+  const [found = null] = await select<Shared>(shared(ctx), [appId, accountId], { prepared: true });
+  return found;
+}
