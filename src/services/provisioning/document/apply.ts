@@ -35,7 +35,7 @@ import {
   projectIn,
 } from './apply-people.ts';
 import { isLower, type Steps } from './changes.ts';
-import { readProjects } from './state.ts';
+import { readProjects } from './state.sql.ts';
 
 // Carries out a plan with the operations and steps of the separate commands. Each change requires
 // its right and records its event. Call these functions inside one transaction.

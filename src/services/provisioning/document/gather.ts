@@ -1,11 +1,9 @@
 import { Op } from 'sequelize';
 import { connectionKindNames } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
-import type { Account } from '../../../database/models/account.ts';
 import { isProvedForGood } from '../../../database/models/account.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { select, selectAmong } from '../../../database/select.ts';
 import { refuseFaults } from '../../../errors.ts';
 import { slowly } from '../../../host/queue.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
@@ -15,6 +13,14 @@ import { whyShared } from '../../tenancy/domains/domain.ts';
 import { isToReclaim } from '../../tenancy/identities/reclaim.ts';
 import { requireEncryption } from '../../tenancy/ldap/connection.ts';
 import { findUninvited, inviteAsOwner } from '../../tenancy/memberships/together.ts';
+import {
+  type Found,
+  findByAddresses,
+  findLinkedAccounts,
+  findMembersAmong,
+  listGroups,
+  readKnownGroups,
+} from './gather.sql.ts';
 import { pruneMappings } from './plan-people.ts';
 import type { Document } from './schema.ts';
 import type { State } from './state.ts';
@@ -97,8 +103,6 @@ async function findBarredOrigins(
   return barred;
 }
 
-type Found = Pick<Account, 'id' | 'email' | 'emailProof' | 'name'>;
-
 /** For each address without a membership: its account, or why it cannot be added (security O8). */
 async function findPeople(
   ctx: Context,
@@ -113,11 +117,7 @@ async function findPeople(
   );
   const direct = ctx.actor.kind === 'operator' || ctx.config.trust.domains === 'off';
   const allowed = unknown.filter((email) => direct || verified.has(domainOf(email)));
-  const found = await selectAmong<Found>(
-    allowed,
-    (list) =>
-      `SELECT id, email, name, email_proof AS "emailProof" FROM accounts WHERE email IN (${list})`,
-  );
+  const found = await findByAddresses(allowed);
   const accounts = new Map(found.map((account) => [account.email, account]));
   const mayAdd = new Set(allowed);
   const people = new Map<string, Person>();
@@ -195,11 +195,7 @@ async function addable(ctx: Context, organization: Organization, account: Found)
 
 async function findLinked(connectionId: string | undefined): Promise<string[]> {
   if (connectionId === undefined) return [];
-  const rows = await select<{ id: string }>(
-    'SELECT account_id AS id FROM identities WHERE connection_id = $1 ORDER BY account_id',
-    [connectionId],
-  );
-  return rows.map(({ id }) => id);
+  return findLinkedAccounts(connectionId);
 }
 
 /** The groups that may still give a role to people whose role came from a removed mapping. */
@@ -229,23 +225,13 @@ async function readPushed(
   accountIds: readonly string[],
   named: ReadonlySet<string>,
 ): Promise<Outside['pushed']> {
-  const groups = await select<{ id: string; name: string; externalId: string | null }>(
-    `SELECT id, display_name AS name, external_id AS "externalId"
-       FROM scim_groups WHERE organization_id = $1`,
-    [organizationId],
-  );
+  const groups = await listGroups(organizationId);
   const pushed: Outside['pushed'] = new Map();
   for (const { id, name, externalId } of groups) {
     const names = [name, externalId ?? name].filter((one) => named.has(one));
     if (names.length === 0) continue;
-    const members = await selectAmong<{ accountId: string }>(
-      accountIds,
-      (list, next) => `SELECT r.account_id AS "accountId"
-         FROM scim_records r JOIN scim_group_members m ON m.record_id = r.id AND m.group_id = ${next}
-        WHERE r.account_id IN (${list}) AND r.organization_id = $${Number(next.slice(1)) + 1}`,
-      [id, organizationId],
-    );
-    for (const { accountId } of members)
+    const members = await findMembersAmong(organizationId, id, accountIds);
+    for (const accountId of members)
       pushed.set(accountId, [...(pushed.get(accountId) ?? []), ...names]);
   }
   return pushed;
@@ -257,14 +243,7 @@ async function readClaims(state: State, accountIds: readonly string[]): Promise<
   for (const kind of connectionKindNames) {
     const by = state[kind]?.id;
     if (by === undefined) continue;
-    const rows = await selectAmong<{ accountId: string; groups: string[] }>(
-      accountIds,
-      (list, connection) => `SELECT account_id AS "accountId", known_groups AS groups
-        FROM identities WHERE account_id IN (${list}) AND connection_id = ${connection}
-         AND known_groups IS NOT NULL`,
-      [by],
-      { columns: { groups: 'json' } },
-    );
+    const rows = await readKnownGroups(by, accountIds);
     for (const { accountId, groups } of rows) claims.set(`${by} ${accountId}`, groups);
   }
   return claims;

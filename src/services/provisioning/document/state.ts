@@ -9,15 +9,19 @@ import type { Project, ProjectRole } from '../../../database/models/project.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
-import { select } from '../../../database/select.ts';
 import { inSlices } from '../../../host/queue.ts';
 import { shownTo } from '../../foundation/authority/shown.ts';
-import { firstKey, readAllAfter, readAllRows } from '../../foundation/page.ts';
 import { settingsOfClient } from '../../tenancy/clients/client.ts';
 import { directorySettingsOf, openBindPassword } from '../../tenancy/connections/ldap.ts';
 import { openClientSecret, ssoSettingsOf } from '../../tenancy/connections/sso.ts';
 import { choicesIn } from '../../tenancy/signin-settings/operations.ts';
 import { fingerprintOf } from './secrets.ts';
+import {
+  readMappingRows,
+  readMemberRows,
+  readProjectMemberRows,
+  readProjects,
+} from './state.sql.ts';
 
 /** The organization's current state, as far as a document can describe it. */
 export interface State {
@@ -124,34 +128,8 @@ export async function readOrganizationState(
   };
 }
 
-/** The organization's projects, by slug. */
-export function readProjects(organizationId: string): Promise<StoredProject[]> {
-  return readAllAfter<StoredProject>((last, count) =>
-    select<StoredProject>(
-      `SELECT id, slug, name FROM projects
-        WHERE organization_id = $1 AND slug > $2 ORDER BY slug LIMIT $3`,
-      [organizationId, last?.slug ?? '', count],
-    ),
-  );
-}
-
-interface MappingRow {
-  id: string;
-  group: string;
-  project: string | null;
-  role: ProjectRole | null;
-  orgRole: OrgRole | null;
-}
-
 async function readMappings(organizationId: string): Promise<StoredMapping[]> {
-  const rows = await readAllRows((after, count) =>
-    select<MappingRow>(
-      `SELECT m.id, m.group_name AS "group", p.slug AS project, m.role, m.org_role AS "orgRole"
-         FROM group_mappings m LEFT JOIN projects p ON p.id = m.project_id
-        WHERE m.organization_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`,
-      [organizationId, after, count],
-    ),
-  );
+  const rows = await readMappingRows(organizationId);
   return rows.flatMap(({ id, group, project, role, orgRole }): StoredMapping[] => {
     if (orgRole !== null) return [{ id, group, orgRole }];
     return project === null || role === null ? [] : [{ id, group, project, role }];
@@ -165,39 +143,13 @@ async function readProjectMembers(projects: StoredProject[]): Promise<ProjectRow
   await inSlices(
     projects.map(({ id }) => id).toSorted(),
     async (ids) => {
-      const list = ids.map((_, at) => `$${at + 4}`).join(', ');
-      const some = await readAllAfter<Omit<ProjectRow, 'project'> & { projectId: string }>(
-        (last, count) =>
-          select(
-            `SELECT m.account_id AS "accountId", m.project_id AS "projectId", m.role, m.synced,
-                    m.origin ->> 'source' AS source, m.origin ->> 'by' AS "by",
-                    m.origin ->> 'group' AS "group", m.origin ->> 'mappingId' AS "mappingId"
-               FROM project_memberships m
-              WHERE m.project_id IN (${list}) AND (m.project_id, m.account_id) > ($1, $2)
-              ORDER BY m.project_id, m.account_id LIMIT $3`,
-            [last?.projectId ?? firstKey, last?.accountId ?? firstKey, count, ...ids],
-            { columns: { synced: 'flag' } },
-          ),
-      );
+      const some = await readProjectMemberRows(ids);
       for (const { projectId, ...row } of some)
         rows.push({ ...row, project: slugs.get(projectId) ?? projectId });
     },
     100,
   );
   return rows;
-}
-
-interface PersonRow {
-  accountId: string;
-  role: Role;
-  email: string | null;
-  name: string;
-  kind: Origin['kind'];
-  synced: boolean;
-  source: string | null;
-  by: string | null;
-  group: string | null;
-  mappingId: string | null;
 }
 
 type ProjectRow = Omit<ProjectMember, 'email'>;
@@ -207,17 +159,7 @@ async function readPeople(
   projects: StoredProject[],
 ): Promise<Pick<State, 'members' | 'projectMembers'>> {
   const shown = await shownTo(organizationId, 'all');
-  const members = await readAllAfter<PersonRow>((last, count) =>
-    select<PersonRow>(
-      `SELECT m.account_id AS "accountId", m.role, m.origin ->> 'kind' AS kind, a.email, a.name,
-              m.synced, m.origin ->> 'source' AS source, m.origin ->> 'by' AS "by",
-              m.origin ->> 'group' AS "group", m.origin ->> 'mappingId' AS "mappingId"
-         FROM memberships m JOIN accounts a ON a.id = m.account_id
-        WHERE m.organization_id = $1 AND m.account_id > $2 ORDER BY m.account_id LIMIT $3`,
-      [organizationId, last?.accountId ?? firstKey, count],
-      { columns: { synced: 'flag' } },
-    ),
-  );
+  const members = await readMemberRows(organizationId);
   const inProjects = await readProjectMembers(projects);
   // On a foreign domain, the SCIM client chooses the shown address: it identifies no account.
   const emails = new Map(
