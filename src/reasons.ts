@@ -108,7 +108,7 @@ export type NetworkReason =
 type AddressReason = AddressKind | 'plain_http' | 'plaintext' | 'scheme';
 
 /** The stage at which the connection to a directory failed. */
-export type DirectoryPlace = 'name' | 'connection' | 'TLS' | 'answer';
+export type DirectoryStage = 'name' | 'connection' | 'TLS' | 'answer';
 
 /** Why the connection to a directory failed. */
 export type DirectoryFailure = NetworkReason | 'closed' | 'malformed' | 'starttls_refused' | 'busy';
@@ -174,5 +174,5 @@ export type FailureReason = ProviderReason | NetworkReason | AddressReason | Dir
 /** How another server failed: a provider at a stage, a directory at a place, or any server. */
 export type Failure =
   | { stage: Stage; reason: FailureReason }
-  | { at: DirectoryPlace; reason: DirectoryFailure }
+  | { at: DirectoryStage; reason: DirectoryFailure }
   | { reason: FailureReason };

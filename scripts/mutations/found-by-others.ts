@@ -51,7 +51,7 @@ export const foundByOthers: Mutation[] = [
     rule: 'O10',
     without: 'that introspection asks whether the client still admits the person',
     file: 'src/services/signin/provider/configuration.ts',
-    from: "'accountId' in token &&\n          (await isAdmitted(visitNow(), client.clientId, String(token.accountId))),",
+    from: "'accountId' in token &&\n          (await isAdmitted(requestNow(), client.clientId, String(token.accountId))),",
     to: "'accountId' in token,",
     test: 'test/security/provider.test.ts',
     named: 'introspection says inactive',

@@ -22,7 +22,7 @@ import type { Examination } from './steps.ts';
 // The shared parts of the commands about a connection to a provider or a directory.
 
 type Tested = 'provider' | 'directory';
-type Given = Record<string, unknown>;
+type Input = Record<string, unknown>;
 
 /** The fields of a connection that tell whether its owners approved it. */
 export const approvalFields: Fields<z.output<typeof approvalView>> = [
@@ -75,7 +75,7 @@ export async function enableConnection<View>(
   call: Call,
   enable: Runs<View>,
   fields: Fields<View>,
-  requireUsable: (call: Call, input: Given) => Promise<void>,
+  requireUsable: (call: Call, input: Input) => Promise<void>,
 ): Promise<View> {
   const { force: unasked, ...input } = call.input;
   await call.rehearse(enable, input);

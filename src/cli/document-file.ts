@@ -62,7 +62,7 @@ export async function readDocument(
   });
   // The first error of a line often causes more on the same line, so only the first is shown.
   const first = new Map(broken.toReversed().map((fault) => [fault.line, fault]));
-  if (broken.length > 0) throw refusePlaced(file, [...first.values()]);
+  if (broken.length > 0) throw refuseLocated(file, [...first.values()]);
   const nodes = await linesIn(parsed, lines);
   const document = valueIn(parsed, file);
   const folder = await folderOf(file);
@@ -78,7 +78,7 @@ export async function readDocument(
         .map((fault) => ({ ...fault, path: fault.path.replace(/^document\.?/, '') }))
         .filter(({ path }) => !own.has(path));
       const all = [...faults, ...others].map((fault) => ({ ...fault, line: nodes(fault.path) }));
-      return refusePlaced(file, all, error);
+      return refuseLocated(file, all, error);
     },
   };
 }
@@ -92,15 +92,15 @@ function valueIn(parsed: YamlDocument, file: string): unknown {
   try {
     return parsed.toJS();
   } catch {
-    throw refusePlaced(file, [
+    throw refuseLocated(file, [
       { path: '', message: 'an alias is unknown, or the aliases expand too far', line: 1 },
     ]);
   }
 }
 
-type Placed = InputFault & { line: number };
+type LocatedFault = InputFault & { line: number };
 
-function refusePlaced(file: string, given: Placed[], of?: Refusal): Refusal {
+function refuseLocated(file: string, given: LocatedFault[], of?: Refusal): Refusal {
   const faults = given.toSorted((one, other) => one.line - other.line);
   const message = faults
     .map(({ path, message, line }) => `${file}:${line}: ${path && `${path}: `}${message}`)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
-import { type Environment, searchedFiles, serversFile } from '../config/places.ts';
+import { type Environment, searchedFiles, serversFile } from '../config/paths.ts';
 import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
 import { type Flags, type Operator, openOperator, readConfiguration } from './operator.ts';

@@ -4,7 +4,7 @@ import { parse } from '../input.ts';
 import type { Fields } from './output.ts';
 import type { Call, Runs } from './run.ts';
 
-type Given = Record<string, unknown>;
+type Input = Record<string, unknown>;
 
 /** A view whose secret may be null: for an existing object, and in a dry run. */
 export type Hiding<View, Secret extends keyof View> = Omit<View, Secret> & {
@@ -15,7 +15,7 @@ export type Hiding<View, Secret extends keyof View> = Omit<View, Secret> & {
 interface Making<View> {
   fields: Fields<View>;
   /** The input to use instead of the typed one. */
-  input?: Given;
+  input?: Input;
   /** The field that is shown only once. With `--quiet`, only its value is printed. */
   secret?: keyof View;
   /** Other fields that contain the secret. */
@@ -28,9 +28,9 @@ interface Making<View> {
    */
   repeats?: true | Making<View>['find'];
   /** Finds the existing object that the input names. Its secret is null. */
-  find: (given: Given) => Promise<View | undefined>;
+  find: (given: Input) => Promise<View | undefined>;
   /** The fields of the existing object to compare with the input, by their names in the input. */
-  has?: (view: View, given: Given) => Given;
+  has?: (view: View, given: Input) => Input;
 }
 
 interface Made<View> {
@@ -75,7 +75,7 @@ export async function make<View extends object>(
 
 interface Renewing<View> {
   fields: Fields<View>;
-  input?: Given;
+  input?: Input;
   secret: keyof View;
   /** The question to ask first. Without one, the command does not ask. */
   question?: (view: View) => string;
@@ -120,11 +120,11 @@ function tellExisting<View extends object>(
 }
 
 /** The checked fields that the user typed, without defaults. */
-function onlyGiven(parsed: object, input: Given): Given {
+function onlyGiven(parsed: object, input: Input): Input {
   return Object.fromEntries(Object.entries(parsed).filter(([name]) => input[name] !== undefined));
 }
 
-function requireSame({ typed }: Call, has: Given, given: Given): void {
+function requireSame({ typed }: Call, has: Input, given: Input): void {
   const differs = Object.entries(has)
     .filter(([field, is]) => field in given && !isSame(is, given[field]))
     .map(([field, is]) => ({ field, is, given: given[field] }));
@@ -145,7 +145,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** The slug of the new object: as given, or made from its name. */
-export async function slugOfGiven({ slug, name }: Given): Promise<string> {
+export async function slugOfGiven({ slug, name }: Input): Promise<string> {
   const { slugOf } = await import('../services/foundation/fields.ts');
   return typeof slug === 'string' ? slug : slugOf(String(name));
 }

@@ -19,7 +19,7 @@ import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, failedResult, printSteps } from './steps.ts';
 
-type Given = Record<string, unknown>;
+type Input = Record<string, unknown>;
 
 /** An operation as its callers see it: the schema of its input, and the function that runs it. */
 export interface Runs<View> {
@@ -40,9 +40,9 @@ export interface CommandDoor {
   /** The configuration of the instance on this host, read once. */
   configuration(): Promise<LoadedConfig>;
   /** Checks the input, then runs the operation. */
-  operate<View>(operation: Runs<View>, input: Given): Promise<View>;
+  operate<View>(operation: Runs<View>, input: Input): Promise<View>;
   /** Like `operate`, but rolls the operation back. */
-  rehearse<View>(operation: Runs<View>, input: Given): Promise<View>;
+  rehearse<View>(operation: Runs<View>, input: Input): Promise<View>;
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ interface Page<Item> {
 interface Destruction<View> {
   fields: Fields<View>;
   /** The input to use instead of the typed one. */
-  input?: Given;
+  input?: Input;
   /** Lines to print before the question. */
   details?: (view: View) => string[];
   /** A sentence at the end of the question. */
@@ -72,7 +72,7 @@ type Reads<View> = (view: View) => string;
 /** One running command: its input, and the actions that it may take. */
 export interface Call {
   /** Arguments and options by their names. */
-  readonly input: Given;
+  readonly input: Input;
   readonly flags: Flags;
   /** The option that sets the field; the name of the field if there is none. */
   typed(field: string): string;
@@ -84,17 +84,17 @@ export interface Call {
    */
   configuration(): Promise<LoadedConfig>;
   /** Checks the input, then runs the operation. */
-  operate<View>(operation: Runs<View>, input?: Given): Promise<View>;
+  operate<View>(operation: Runs<View>, input?: Input): Promise<View>;
   /** Runs an operation with all its refusals, and rolls it back. */
-  rehearse<View>(operation: Runs<View>, input?: Given): Promise<View>;
+  rehearse<View>(operation: Runs<View>, input?: Input): Promise<View>;
   /** Runs a list operation until its last page. */
-  every<Item>(operation: Runs<Page<Item>>, input?: Given): Promise<Item[]>;
+  every<Item>(operation: Runs<Page<Item>>, input?: Input): Promise<Item[]>;
   /** Runs a list operation and prints the list, or `none` if the list is empty. */
   list<Item>(
     operation: Runs<Page<Item>>,
     fields: Fields<Item>,
     none: string,
-    input?: Given,
+    input?: Input,
   ): Promise<void>;
   /** Prints one view as the command's result. */
   show<View>(view: View, fields: Fields<View>): void;
@@ -113,7 +113,7 @@ export interface Call {
   /** Asks for confirmation, unless `--yes` is set. Enter means no, unless `usual` is set. */
   confirm(question: string, usual?: boolean): Promise<void>;
   /** Runs an operation and shows its view. A dry run shows it too, and rolls the operation back. */
-  perform<View>(operation: Runs<View>, fields: Fields<View>, input?: Given): Promise<View>;
+  perform<View>(operation: Runs<View>, fields: Fields<View>, input?: Input): Promise<View>;
   /** Rehearses an operation, asks for confirmation and runs it. A dry run shows only its view. */
   destroy<View>(operation: Runs<View>, telling: Destruction<View>): Promise<void>;
   /** Prints text as the command's result. */

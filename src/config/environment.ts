@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Refusal } from '../errors.ts';
 import { fileFault, isMissing } from '../host/file-fault.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
-import type { Environment } from './places.ts';
+import type { Environment } from './paths.ts';
 import { type Setting, settings } from './setting-list.ts';
 
 const short: Readonly<Record<string, string>> = { IDCTL_DATABASE: 'IDCTL_DATABASE_URL' };

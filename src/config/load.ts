@@ -9,12 +9,12 @@ import { givenByEnvironment, typed } from './environment.ts';
 import { givenByFile, readConfigFile } from './file.ts';
 import { absolute, type Given, refuseAll, type SettingOrigin } from './given.ts';
 import {
-  type ConfigPlaces,
-  configPlaces,
-  defaultPlaces,
+  type ConfigPaths,
+  configPaths,
+  defaultPaths,
   type Environment,
   searchedFiles,
-} from './places.ts';
+} from './paths.ts';
 import { type Config, configSchema, type Settings } from './schema.ts';
 import { isReloadable, settings } from './setting-list.ts';
 
@@ -71,7 +71,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const origins = new Map<string, SettingOrigin>(
     settings().map(({ key }) => [key, given.get(key)?.origin ?? 'default']),
   );
-  const wheres = new Map([...given].map(([key, { where }]) => [key, placeIn(where, key)]));
+  const wheres = new Map([...given].map(([key, { where }]) => [key, positionIn(where, key)]));
   const digest = file === null ? null : digestOf(text);
   const restDigest = file === null ? null : digestOf(restOf(inFile));
   const warnings = await warningsOf(config, file, origins);
@@ -94,12 +94,12 @@ async function findFile(
   options: LoadOptions,
   env: Environment,
   cwd: string,
-): Promise<{ places: ConfigPlaces; file: string | null; text: string }> {
+): Promise<{ places: ConfigPaths; file: string | null; text: string }> {
   const named = options.file ?? (env['IDCTL_CONFIG'] || undefined);
   if (named !== undefined) {
     const file = resolve(cwd, named);
     const text = await readConfigFile(file);
-    const places = configPlaces(file, env);
+    const places = configPaths(file, env);
     if (text !== null) return { places, file, text };
     if (options.mayBeMissing) return { places, file: null, text: '' };
     throw new Refusal('config_invalid', `${file} does not exist`, {
@@ -108,10 +108,10 @@ async function findFile(
   }
   for (const file of searchedFiles(env)) {
     const text = await readConfigFile(file);
-    if (text !== null) return { places: configPlaces(file, env), file, text };
+    if (text !== null) return { places: configPaths(file, env), file, text };
   }
   return {
-    places: defaultPlaces(env, options.uid ?? process.getuid?.() ?? -1),
+    places: defaultPaths(env, options.uid ?? process.getuid?.() ?? -1),
     file: null,
     text: '',
   };
@@ -168,11 +168,11 @@ function whereOf(path: string, given: Map<string, Given>): string {
 }
 
 /** The place without the key at its end, because callers show the key beside the place. */
-function placeIn(where: string, key: string): string {
+function positionIn(where: string, key: string): string {
   return where.endsWith(`: ${key}`) ? where.slice(0, -key.length - 2) : where;
 }
 
-function complete(found: Settings, places: ConfigPlaces, isBaseUrlSet: boolean): Config {
+function complete(found: Settings, places: ConfigPaths, isBaseUrlSet: boolean): Config {
   return {
     ...found,
     ...(isBaseUrlSet ? {} : { baseUrlUnset: true as const }),

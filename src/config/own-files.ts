@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { givenByFile, readConfigFile } from './file.ts';
-import { configPlaces, type Environment, searchedFiles, serversFile } from './places.ts';
+import { configPaths, type Environment, searchedFiles, serversFile } from './paths.ts';
 import { settings } from './setting-list.ts';
 
 // The names that `init` and `login` give their files. Under sudo, the folder of the person who
@@ -9,7 +9,7 @@ import { settings } from './setting-list.ts';
 const usualFile = /\/idctl\/(idctl\.yaml|master\.key|servers\.yaml)$/;
 
 /** Where this process looks for the files of idctl itself. */
-export interface OwnPlaces {
+export interface OwnPaths {
   env: Environment;
   cwd: string;
   /** The file named by `--config`. */
@@ -18,7 +18,7 @@ export interface OwnPlaces {
 
 /** Makes a function that tells whether an open file holds keys, settings or logins of idctl. */
 export async function ownFileTest(
-  places: OwnPlaces,
+  places: OwnPaths,
 ): Promise<(file: { path: string; dev: bigint; ino: bigint }) => boolean> {
   const found = await Promise.all(
     (await ownFiles(places)).map((path) => stat(path, { bigint: true }).catch(() => null)),
@@ -29,7 +29,7 @@ export async function ownFileTest(
 }
 
 /** The configurations, key files and stored logins, and the files that idctl's variables name. */
-async function ownFiles({ env, cwd, config }: OwnPlaces): Promise<string[]> {
+async function ownFiles({ env, cwd, config }: OwnPaths): Promise<string[]> {
   const named = [config, env['IDCTL_CONFIG'] || undefined].filter((file) => file !== undefined);
   const configs = [...named.map((file) => resolve(cwd, file)), ...searchedFiles(env)];
   const keys = await Promise.all(configs.map(keyFilesOf(env)));
@@ -52,7 +52,7 @@ function keyFilesOf(env: Environment): (config: string) => Promise<string[]> {
     // A command on a remote server does not need the configuration, so it may be unreadable.
     const text = await readConfigFile(config).catch(() => null);
     const given = text === null ? undefined : givenByFile(config, text, []).get('keyFile')?.value;
-    const usual = configPlaces(config, env).keyFile;
+    const usual = configPaths(config, env).keyFile;
     return typeof given === 'string' ? [usual, given] : [usual];
   };
 }

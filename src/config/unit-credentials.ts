@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from './places.ts';
+import type { Environment } from './paths.ts';
 
 const brought = /^\s*(?:Load|Set|Import)Credential(?:Encrypted)?\s*=\s*([^\s:]+)/gm;
 

@@ -19,7 +19,7 @@ const envelope = /^v1\.([A-Za-z0-9_-]{11})\.([A-Za-z0-9_-]{38,})$/;
  * The table, column and row of a sealed value. The seal is bound to them, so a value copied to
  * another row does not open.
  */
-export interface SealedPlace {
+export interface SealedColumn {
   table: string;
   column: string;
   row: string;
@@ -29,12 +29,12 @@ export interface SealedPlace {
 export interface Keyring {
   /** The id of the key that seals now. */
   readonly keyId: string;
-  seal(plaintext: string, place: SealedPlace): string;
+  seal(plaintext: string, place: SealedColumn): string;
   /**
    * Refuses `key_invalid` if none of these keys sealed the value, or if it was altered or moved
    * from another row.
    */
-  open(sealed: string, place: SealedPlace): string;
+  open(sealed: string, place: SealedColumn): string;
   /**
    * Derives a 32-byte key for one purpose. Every process with this master key gets the same key.
    */
@@ -115,14 +115,14 @@ function openMasterKey(masterKey: Buffer): MasterKey {
   return { id: subKey('key id', 8).toString('base64url'), seal: subKey('seal v1'), derive };
 }
 
-function encrypt(key: Buffer, plaintext: string, place: SealedPlace): Buffer {
+function encrypt(key: Buffer, plaintext: string, place: SealedColumn): Buffer {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes });
   cipher.setAAD(associatedText(place));
   return Buffer.concat([iv, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
-function partsOf(sealed: string, place: SealedPlace): { sealedBy: string; body: Buffer } {
+function partsOf(sealed: string, place: SealedColumn): { sealedBy: string; body: Buffer } {
   const [, sealedBy, body] = envelope.exec(sealed) ?? [];
   if (sealedBy === undefined || body === undefined) {
     throw new Refusal('key_invalid', `The value in ${nameOf(place)} is not a sealed value.`);
@@ -130,7 +130,7 @@ function partsOf(sealed: string, place: SealedPlace): { sealedBy: string; body: 
   return { sealedBy, body: Buffer.from(body, 'base64url') };
 }
 
-function foreign(place: SealedPlace, sealedBy: string, keyId: string): Refusal {
+function foreign(place: SealedColumn, sealedBy: string, keyId: string): Refusal {
   return new Refusal(
     'key_invalid',
     `The secret in ${nameOf(place)} was sealed by key ${sealedBy}, but the master key is ${keyId}.`,
@@ -138,7 +138,7 @@ function foreign(place: SealedPlace, sealedBy: string, keyId: string): Refusal {
   );
 }
 
-function decrypt(key: Buffer, body: Buffer, place: SealedPlace): string {
+function decrypt(key: Buffer, body: Buffer, place: SealedColumn): string {
   const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, ivBytes), {
     authTagLength: tagBytes,
   });
@@ -156,10 +156,10 @@ function decrypt(key: Buffer, body: Buffer, place: SealedPlace): string {
   }
 }
 
-function associatedText(place: SealedPlace): Buffer {
+function associatedText(place: SealedColumn): Buffer {
   return Buffer.from(`${place.table}|${place.column}|${place.row}`);
 }
 
-function nameOf(place: SealedPlace): string {
+function nameOf(place: SealedColumn): string {
   return `${place.table}.${place.column} of ${place.row}`;
 }

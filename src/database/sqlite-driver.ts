@@ -6,7 +6,7 @@ import type {
   SqlParameters,
 } from './sqlite-connection.ts';
 import { isReadOnlyFault, namedError } from './sqlite-errors.ts';
-import { watchPlace } from './sqlite-place.ts';
+import { watchFile } from './sqlite-file-watch.ts';
 import { type Connections, connections } from './sqlite-pool.ts';
 import { withoutSync } from './transaction.ts';
 
@@ -30,7 +30,7 @@ export interface SqliteDriver {
 
 /** A driver for one file. The first statement opens the file with `open`. */
 export function sqliteDriver(open: OpenConnection, options: SqliteOptions): SqliteDriver {
-  const place = watchPlace(options.file);
+  const place = watchFile(options.file);
   const pool = connections(open, options, place);
   class Database extends Session {
     constructor(_file: string, _mode: number, opened: (error: Error | null) => void) {
@@ -108,7 +108,7 @@ class Session {
   #answer(
     sql: string,
     rest: [Callback?] | [SqlParameters, Callback?],
-    work: (connection: SqliteConnection, parameters: SqlParameters) => Promise<Answer>,
+    work: (connection: SqliteConnection, parameters: SqlParameters) => Promise<StatementResult>,
   ): void {
     const [parameters, callback] = typeof rest[0] === 'object' ? [rest[0], rest[1]] : [[], rest[0]];
     this.#perform(sql, (connection) => work(connection, parameters)).then(
@@ -119,8 +119,8 @@ class Session {
 
   async #perform(
     sql: string,
-    work: (connection: SqliteConnection) => Promise<Answer>,
-  ): Promise<Answer> {
+    work: (connection: SqliteConnection) => Promise<StatementResult>,
+  ): Promise<StatementResult> {
     if (this.#closed) throw new Error('a statement came after its transaction had ended');
     if (/^BEGIN\b/i.test(sql)) return this.#begin(work);
     if (/^(COMMIT|ROLLBACK)\b/i.test(sql)) return this.#end(sql, work);
@@ -128,7 +128,9 @@ class Session {
     return work(await this.#pool.reader()).catch(explainReadOnly);
   }
 
-  async #begin(work: (connection: SqliteConnection) => Promise<Answer>): Promise<Answer> {
+  async #begin(
+    work: (connection: SqliteConnection) => Promise<StatementResult>,
+  ): Promise<StatementResult> {
     this.#writer = await this.#pool.takeWriter();
     try {
       this.#pool.place.check();
@@ -143,8 +145,8 @@ class Session {
   // A failed commit (disk full) also releases the writer: Sequelize would never close this session.
   async #end(
     sql: string,
-    work: (connection: SqliteConnection) => Promise<Answer>,
-  ): Promise<Answer> {
+    work: (connection: SqliteConnection) => Promise<StatementResult>,
+  ): Promise<StatementResult> {
     try {
       if (this.#writer?.inTransaction()) {
         const answer = await work(this.#writer);
@@ -167,7 +169,7 @@ class Session {
   }
 }
 
-interface Answer {
+interface StatementResult {
   rows: Record<string, unknown>[] | undefined;
   statement: Statement;
 }

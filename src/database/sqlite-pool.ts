@@ -1,9 +1,9 @@
 import type { OpenConnection, SqliteConnection, SqliteOptions } from './sqlite-connection.ts';
-import { checkSeldom, type Place } from './sqlite-place.ts';
+import { checkSeldom, type FileWatch } from './sqlite-file-watch.ts';
 
 /** The connections of the process to its database file. */
 export interface Connections {
-  place: Place;
+  place: FileWatch;
   reader(): Promise<SqliteConnection>;
   takeWriter(): Promise<SqliteConnection>;
   giveBack(writer: SqliteConnection): Promise<void>;
@@ -14,7 +14,7 @@ export interface Connections {
 export function connections(
   open: OpenConnection,
   options: SqliteOptions,
-  place: Place,
+  place: FileWatch,
 ): Connections {
   let reader: Promise<SqliteConnection> | undefined;
   let idle: SqliteConnection | undefined;
@@ -55,7 +55,7 @@ async function openInPlace(
   open: OpenConnection,
   options: SqliteOptions,
   writer: boolean,
-  place: Place,
+  place: FileWatch,
 ): Promise<SqliteConnection> {
   const connection = await open(options, writer);
   try {

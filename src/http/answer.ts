@@ -3,7 +3,7 @@ import type { Actor, App, Context } from '../context.ts';
 import { ClientGone, Refusal } from '../errors.ts';
 import { isOutage } from '../log/outage.ts';
 import { requireWithoutBody } from '../services/foundation/operation.ts';
-import { type CredentialPlace, findCredential } from './authenticate.ts';
+import { type CredentialSource, findCredential } from './authenticate.ts';
 import { hasBody } from './body/bytes.ts';
 import { asksDryRun, checkPath, prefersView, readInput, takesBody } from './body/input.ts';
 import { continuationCookies, setCookies } from './cookies.ts';
@@ -75,7 +75,7 @@ async function contextOf(
 async function findActor(
   route: Route,
   request: Request,
-  prove: (value: string, at: CredentialPlace) => Promise<Actor>,
+  prove: (value: string, at: CredentialSource) => Promise<Actor>,
 ): Promise<Actor> {
   if (route.access === 'public' && !route.optionalActor) return { kind: 'anonymous' };
   try {

@@ -3,12 +3,12 @@ import { Refusal } from '../errors.ts';
 import { readCookie } from './cookies.ts';
 
 /** The part of the request that carried the credential. */
-export type CredentialPlace = 'bearer' | 'apiKey' | 'cookie';
+export type CredentialSource = 'bearer' | 'apiKey' | 'cookie';
 
 /** The credential that authenticates the request. */
 export interface Credential {
   value: string;
-  at: CredentialPlace;
+  at: CredentialSource;
 }
 
 const longest = 4096;
@@ -43,19 +43,19 @@ function bearerOf(values: string[]): string | undefined {
   return /^bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is.exec(value)?.[1];
 }
 
-function single(at: CredentialPlace, values: string[]): string {
+function single(at: CredentialSource, values: string[]): string {
   const [value = '', ...more] = values;
   if (more.length > 0) throw refuse(at, 'was sent more than once');
   return value;
 }
 
-function check(at: CredentialPlace, value: string): Credential {
+function check(at: CredentialSource, value: string): Credential {
   if (value === '') throw refuse(at, 'is empty');
   if (value.length > longest) throw refuse(at, `is longer than ${longest} bytes`);
   if (!token.test(value)) throw refuse(at, 'is malformed');
   return { value, at };
 }
 
-function refuse(at: CredentialPlace, fault: string): Refusal {
+function refuse(at: CredentialSource, fault: string): Refusal {
   return new Refusal('invalid_credential', `${names[at]} ${fault}.`);
 }

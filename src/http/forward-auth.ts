@@ -1,7 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { Refusal } from '../errors.ts';
-import { beginAtHost, findVisitor, spendTicket } from '../services/tenancy/clients/forward.ts';
+import { beginAtHost, findSignedIn, spendTicket } from '../services/tenancy/clients/forward.ts';
 import { pagePolicy } from './pages/layout.ts';
 import type { Door } from './route.ts';
 import { openRequest, traceOf } from './trace.ts';
@@ -34,9 +34,9 @@ export function serveForwardAuth({ app }: Door): Router {
     verifyPath,
     answered(async (request, response, origin) => {
       const ctx = openRequest(app, request);
-      const visitor = await findVisitor(ctx, origin, readHostCookie(request, origin, 'session'));
-      if (visitor === null) return askToSignIn(request, response, origin);
-      const { accountId, email, name, groups } = visitor;
+      const person = await findSignedIn(ctx, origin, readHostCookie(request, origin, 'session'));
+      if (person === null) return askToSignIn(request, response, origin);
+      const { accountId, email, name, groups } = person;
       response.set({
         'X-Idctl-User': accountId,
         'X-Idctl-Email': inBytes(email),

@@ -3,7 +3,7 @@ import type { Actor, App, Context } from '../context.ts';
 import { parse } from '../input.ts';
 import type { Right } from '../services/foundation/authority/table.ts';
 import type { Operation } from '../services/foundation/operation.ts';
-import type { CredentialPlace } from './authenticate.ts';
+import type { CredentialSource } from './authenticate.ts';
 import { type BodyLimits, usualBody } from './body/limits.ts';
 import type { CookieChange, CookieName } from './cookies.ts';
 import { shape } from './long-answer.ts';
@@ -163,5 +163,5 @@ export interface Door {
 export type Authenticate = (
   ctx: Context,
   credential: string,
-  at: CredentialPlace,
+  at: CredentialSource,
 ) => Promise<Actor>;

@@ -67,14 +67,14 @@ export function createOutbound(
       (await toMail('sending mail')).sendMail(mailServer(), message, limits, stop),
     greetMailServer: async () =>
       (await toMail('a visit to the mail server')).greetMailServer(mailServer(), limits),
-    async visitDirectory(server) {
-      const [{ createGuard }, { visitDirectory }] = await Promise.all([
+    async directoryClient(server) {
+      const [{ createGuard }, { directoryClient }] = await Promise.all([
         import('./guard.ts'),
-        import('./directory/visit.ts'),
+        import('./directory/client.ts'),
       ]);
       const guard = createGuard(allow);
       const plaintext = config.ldap.allowPlaintext === 'on';
-      return visitDirectory(server, { guard, roots: tenantRoots, limits, plaintext, assertIdle });
+      return directoryClient(server, { guard, roots: tenantRoots, limits, plaintext, assertIdle });
     },
     async reach(url) {
       assertIdle('a look at an address of this instance');
@@ -99,7 +99,7 @@ async function openNetwork(
 ): Promise<
   Omit<
     Outbound,
-    'visitDirectory' | 'sendMail' | 'greetMailServer' | 'reach' | 'socialUrl' | 'redeemSocial'
+    'directoryClient' | 'sendMail' | 'greetMailServer' | 'reach' | 'socialUrl' | 'redeemSocial'
   >
 > {
   const [

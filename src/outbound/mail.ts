@@ -59,7 +59,7 @@ async function visit<Result>(
   work: (transport: Transport) => Promise<Result>,
   stop?: AbortSignal,
 ): Promise<Result> {
-  const { host, port, secure } = place(server.url);
+  const { host, port, secure } = addressOf(server.url);
   const over = AbortSignal.timeout(limits.total);
   const signal = AbortSignal.any(stop === undefined ? [over] : [over, stop]);
   const socket = connect({ host, port, signal });
@@ -88,7 +88,7 @@ async function connected(socket: Socket, within: number): Promise<void> {
 }
 
 /** The host and port of the URL. The default port is 465 for `smtps` and 587 for `smtp`. */
-function place(url: string): { host: string; port: number; secure: boolean } {
+function addressOf(url: string): { host: string; port: number; secure: boolean } {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === 'smtps:';
   const host = hostname.replace(/^\[(.*)\]$/, '$1');

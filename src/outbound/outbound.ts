@@ -1,5 +1,5 @@
 import type { Finding, Step } from '../finding.ts';
-import type { DirectoryServer, DirectoryVisit } from './directory/directory.ts';
+import type { DirectoryClient, DirectoryServer } from './directory/directory.ts';
 
 /** All network access of idctl, except to its database and in `src/cli`. */
 export interface Outbound {
@@ -44,7 +44,7 @@ export interface Outbound {
    */
   examineAddress(asked: { url: URL; now: Date; isOurs: boolean }): Promise<Finding>;
   /** Starts a visit to a directory, limited to 10 s in all. Each of its calls connects anew. */
-  visitDirectory(server: DirectoryServer): Promise<DirectoryVisit>;
+  directoryClient(server: DirectoryServer): Promise<DirectoryClient>;
   /**
    * Sends one message through the configured mail server and returns the server's answer. `stop`
    * aborts it. Refuses `upstream_failed`: `extra` has `reason`, and `final` if the server will

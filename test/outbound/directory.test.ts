@@ -39,7 +39,7 @@ async function visit(
 ) {
   const network = openNetwork({ outbound: { allow: ['127.0.0.1', 'localhost'] }, ...more }, limits);
   onTestFinished(() => network.close());
-  return network.visitDirectory({ uri: '', tls: true, caCertificate: null, ...server });
+  return network.directoryClient({ uri: '', tls: true, caCertificate: null, ...server });
 }
 
 /** Starts a server that answers by the script, and a visit to it. */
@@ -217,7 +217,7 @@ describe('L5 a fresh connection for each bind', () => {
     };
     const network = openNetwork({ outbound: { allow: ['127.0.0.1'] } }, brisk, idle);
     const server = { uri: 'ldap://127.0.0.1:1', tls: false, caCertificate: null };
-    const there = await network.visitDirectory(server);
+    const there = await network.directoryClient(server);
     await expect(there.greet()).rejects.toThrow('a question to a directory inside a transaction');
   });
 });

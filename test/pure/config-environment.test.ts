@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { defaultPlaces, searchedFiles } from '../../src/config/places.ts';
+import { defaultPaths, searchedFiles } from '../../src/config/paths.ts';
 import { settings } from '../../src/config/setting-list.ts';
 import { hintLike } from '../support/hints.ts';
 
@@ -164,19 +164,19 @@ test('a secret is read from the systemd credential of its name; the environment 
 });
 
 test('root uses the system folders, every other user the XDG folders', () => {
-  expect(defaultPlaces({ HOME: '/root', XDG_CONFIG_HOME: '/c' }, 0)).toEqual({
+  expect(defaultPaths({ HOME: '/root', XDG_CONFIG_HOME: '/c' }, 0)).toEqual({
     configFile: '/etc/idctl/idctl.yaml',
     keyFile: '/etc/idctl/master.key',
     databaseFile: '/var/lib/idctl/idctl.db',
   });
-  expect(defaultPlaces({ HOME: '/home/a' }, 1000)).toEqual({
+  expect(defaultPaths({ HOME: '/home/a' }, 1000)).toEqual({
     configFile: '/home/a/.config/idctl/idctl.yaml',
     keyFile: '/home/a/.config/idctl/master.key',
     databaseFile: '/home/a/.local/share/idctl/idctl.db',
   });
   const xdg = { HOME: '/home/a', XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: 'relative' };
-  expect(defaultPlaces(xdg, 1000).keyFile).toBe('/c/idctl/master.key');
-  expect(defaultPlaces(xdg, 1000).databaseFile).toBe('/home/a/.local/share/idctl/idctl.db');
+  expect(defaultPaths(xdg, 1000).keyFile).toBe('/c/idctl/master.key');
+  expect(defaultPaths(xdg, 1000).databaseFile).toBe('/home/a/.local/share/idctl/idctl.db');
   expect(searchedFiles(xdg)).toEqual(['/c/idctl/idctl.yaml', '/etc/idctl/idctl.yaml']);
 });
 

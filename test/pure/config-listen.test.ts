@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listenFor } from '../../src/config/places.ts';
+import { listenFor } from '../../src/config/paths.ts';
 
 test.each([
   ['http://127.example.com:8455', null],

@@ -20,7 +20,7 @@ import {
   openBackupFile,
   packed,
 } from '../../src/services/instance/backup/container.ts';
-import { placeBackup } from '../../src/services/instance/backup/place.ts';
+import { unpackBackup } from '../../src/services/instance/backup/unpack.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
@@ -312,14 +312,14 @@ describe.skipIf(missing)('a backup made under load', () => {
     const target = await freshDatabaseUrl();
     const file = await openBackupFile(backup);
     const address = { url: target, sqliteDriver: 'node' as const };
-    const placed = await placeBackup(await openBackup(file, site.keyFile), address);
+    const placed = await unpackBackup(await openBackup(file, site.keyFile), address);
     const { code, err } = await site.run(['org', 'list'], '', { IDCTL_DATABASE: target });
     expect([code, err]).toEqual([
       3,
       expect.stringMatching(/There is no database|not the key of this database/),
     ]);
     await placed.takeBack();
-    await (await placeBackup(await openBackup(file, site.keyFile), address)).takeBack();
+    await (await unpackBackup(await openBackup(file, site.keyFile), address)).takeBack();
     await file.close();
   });
 

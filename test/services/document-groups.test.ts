@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requireAuthority } from '../../src/services/foundation/authority/require.ts';
-import { gatherOutside } from '../../src/services/provisioning/document/gather.ts';
+import { collectOutside } from '../../src/services/provisioning/document/collect.ts';
 import { sentDocument } from '../../src/services/provisioning/document/schema.ts';
 import { readOrganizationState } from '../../src/services/provisioning/document/state.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
@@ -45,7 +45,7 @@ test('a plan with prune lists the people who lose a role of a SCIM group, and re
   const state = await readOrganizationState(operator, organization);
   const read = async (given: object, prune = true) =>
     (
-      await gatherOutside(operator, organization, {
+      await collectOutside(operator, organization, {
         state,
         document: sentDocument.parse({ idctl: 1, ...given }),
         prune,

@@ -13,10 +13,10 @@ import type { Database } from '../../src/database/open.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { ensureSigningKey, requireRightKey } from '../../src/services/foundation/keys/open.ts';
 import {
+  columnOfPrivateJwk,
   currentSigner,
   findVerificationKey,
   jwksView,
-  placeOfPrivateJwk,
   requireSigner,
   viewJwks,
 } from '../../src/services/foundation/keys/signing-key.ts';
@@ -66,7 +66,7 @@ const read = (token: string, ctx: { keyring: Keyring; now: Date }) =>
 /** Adds a signing key, as another process of the instance would. */
 async function addKey(createdAt: Date): Promise<string> {
   const { kid, publicJwk, privateJwk } = await generateSigningKey();
-  const sealed = keyring.seal(JSON.stringify(privateJwk), placeOfPrivateJwk(kid));
+  const sealed = keyring.seal(JSON.stringify(privateJwk), columnOfPrivateJwk(kid));
   await transaction(() => SigningKey.create({ id: kid, publicJwk, privateJwk: sealed, createdAt }));
   return kid;
 }

@@ -6,7 +6,7 @@ import { selectWithin, whileInTime } from '../../src/database/select-within.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { searchDocument } from '../../src/services/foundation/scim-user/search.ts';
 import { inListTurn } from '../../src/services/provisioning/scim/list/filtered.ts';
-import { listPlaces } from '../../src/services/provisioning/scim/list/places.ts';
+import { listPositions } from '../../src/services/provisioning/scim/list/positions.ts';
 import { listScimUsers } from '../../src/services/provisioning/scim/list/records.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { fresh } from '../support/builders.ts';
@@ -88,7 +88,7 @@ test('a crawl by startIndex sees every User once, in order, with a constant tota
     Array.from({ length: 2345 }, (_, n) => `u${String(n).padStart(6, '0')}`),
   );
   expect(names).toHaveLength(2346);
-  expect(listPlaces(idctl.app).get(client.org.id)?.at).toHaveLength(4);
+  expect(listPositions(idctl.app).get(client.org.id)?.at).toHaveLength(4);
 });
 
 test('a page far into the list has the right Users, and a page past the end is empty', async () => {

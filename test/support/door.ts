@@ -91,7 +91,7 @@ const noOutbound: Outbound = {
   redeemSocial: refuseNetwork,
   examineProvider: refuseNetwork,
   examineAddress: refuseNetwork,
-  visitDirectory: refuseNetwork,
+  directoryClient: refuseNetwork,
   sendMail: refuseNetwork,
   greetMailServer: refuseNetwork,
   judgeUrl: refuseNetwork,

@@ -132,14 +132,14 @@ async function work(
   { file: path, check, keepTokens }: Input,
 ): Promise<z.output<typeof backupView> | z.output<typeof restoredView>> {
   const { openBackup } = await operations();
-  const { examineBackup, placeBackup } = await import('../../services/instance/backup/place.ts');
+  const { examineBackup, unpackBackup } = await import('../../services/instance/backup/unpack.ts');
   const backup = await openBackup(file, config.keyFile);
   const view = { ...backup.header, file: path, bytes: backup.bytes };
   if (check) {
     await examineBackup(backup);
     return view;
   }
-  const placed = await placeBackup(backup, config.database);
+  const placed = await unpackBackup(backup, config.database);
   try {
     const settled = await settle(
       { ...config, database: { ...config.database, url: placed.url } },

@@ -126,25 +126,25 @@ function isPending({ blocked, notCompared }: PlanView): boolean {
   return blocked.length + notCompared.length > 0;
 }
 
-interface Given {
+interface PlanOptions {
   read: DocumentFile;
   prune: unknown;
   /** Whether the secrets stay on this machine. */
   withheld: boolean;
 }
 
-function inputOf(call: Call, { read, prune, withheld }: Given): Record<string, unknown> {
+function inputOf(call: Call, { read, prune, withheld }: PlanOptions): Record<string, unknown> {
   return { org: call.input['org'], document: read.document(withheld), prune };
 }
 
 /** Asks before the secrets of the document leave this machine (security X12). */
-async function askToSend(call: Call, { read: { sources } }: Given): Promise<void> {
+async function askToSend(call: Call, { read: { sources } }: PlanOptions): Promise<void> {
   if (!call.flags.yes) call.note(sourceLines(sources).slice(1).join('\n'));
   const fields = sources.map(({ field }) => field).join(' and ');
   await call.confirm(`Send ${fields} to ${call.server}?`);
 }
 
-async function perform(call: Call, plan: PlanView, given: Given): Promise<void> {
+async function perform(call: Call, plan: PlanView, given: PlanOptions): Promise<void> {
   const { applyOrganization } = await operations();
   if (!call.flags.json) show(call, plan, given);
   const summary = planSummary(plan);
@@ -179,7 +179,7 @@ const showing: Record<ConnectionKindName, Show> = {
 };
 
 /** Reads the document that the command names, and finds its organization. */
-async function readFile(call: Call, withheld: boolean): Promise<Given> {
+async function readFile(call: Call, withheld: boolean): Promise<PlanOptions> {
   const { readDocument } = await import('../document-file.ts');
   const { file, prune = false, org, secrets, allowEnv } = call.input;
   const read = await readDocument(String(file), {
@@ -193,7 +193,7 @@ async function readFile(call: Call, withheld: boolean): Promise<Given> {
 }
 
 /** Plans the document. Faults of the document name the file and the line. */
-async function planOf(call: Call, given: Given): Promise<PlanView> {
+async function planOf(call: Call, given: PlanOptions): Promise<PlanView> {
   const { read } = given;
   const { planOrganization } = await operations();
   const nothing = new Refusal('invalid_input', '', { faults: read.faults });
@@ -236,7 +236,11 @@ function slugIn(document: unknown): string | undefined {
   return typeof organization.slug === 'string' ? organization.slug : undefined;
 }
 
-function show(call: Call, plan: PlanView & { applied?: true }, { read: { sources } }: Given): void {
+function show(
+  call: Call,
+  plan: PlanView & { applied?: true },
+  { read: { sources } }: PlanOptions,
+): void {
   if (call.flags.json) {
     call.show({ ...plan, secrets: sources }, []);
     return;

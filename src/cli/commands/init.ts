@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
-import { listenFor } from '../../config/places.ts';
+import { listenFor } from '../../config/paths.ts';
 import type { Config } from '../../config/schema.ts';
 import { Refusal, type RefusalCode } from '../../errors.ts';
 import type { initializedView } from '../../services/instance/setup/schema.ts';
@@ -80,7 +80,7 @@ async function init(call: Call): Promise<void> {
   const first = parse(initializeInput, setup.first);
   const site = asks ? await findSite(call, setup.settings) : there;
   const { config, file } = site.loaded;
-  const view = { ...placesIn(site), baseUrl: config.baseUrl };
+  const view = { ...pathsIn(site), baseUrl: config.baseUrl };
   if (file === null) {
     await requireFirstPassword(config, first);
     if (!call.flags.yes) call.note(foretold(view));
@@ -109,16 +109,16 @@ async function init(call: Call): Promise<void> {
   call.note(next(call, file === null, config.keyFile));
 }
 
-function foretold({ configFile, keyFile, database }: ReturnType<typeof placesIn>): string {
+function foretold({ configFile, keyFile, database }: ReturnType<typeof pathsIn>): string {
   return `Configuration ${configFile}\nMaster key    ${keyFile}\nDatabase      ${database}`;
 }
 
 async function findSite(call: Call, options: Record<string, string>): Promise<Site> {
   const loaded = await readConfiguration(call.flags, { mayBeMissing: true, overrides: options });
   if (loaded.file === null) {
-    const { defaultPlaces } = await import('../../config/places.ts');
+    const { defaultPaths } = await import('../../config/paths.ts');
     const named = call.flags.config ?? (process.env['IDCTL_CONFIG'] || undefined);
-    const { configFile } = defaultPlaces(process.env, process.getuid?.() ?? -1);
+    const { configFile } = defaultPaths(process.env, process.getuid?.() ?? -1);
     return { loaded, configFile: named === undefined ? configFile : resolve(named) };
   }
   await requireUnchanged(call, loaded, loaded.file);
@@ -143,16 +143,15 @@ async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string):
   });
 }
 
-function placesIn({ loaded: { config }, configFile }: Site) {
+function pathsIn({ loaded: { config }, configFile }: Site) {
   return { configFile, keyFile: config.keyFile, database: masked(config.database.url) };
 }
 
 /** Makes the missing folders, and switches to the user that will run the daemon. */
 async function prepare({ loaded, configFile }: Site): Promise<void> {
   const { config } = loaded;
-  const { defaultPlaces } = await import('../../config/places.ts');
-  const system =
-    process.getuid?.() === 0 && configFile === defaultPlaces(process.env, 0).configFile;
+  const { defaultPaths } = await import('../../config/paths.ts');
+  const system = process.getuid?.() === 0 && configFile === defaultPaths(process.env, 0).configFile;
   const embedded = databaseFile(config.database.url);
   const folders = [configFile, config.keyFile, ...(embedded === null ? [] : [embedded])].map(
     (path) => dirname(path),

@@ -29,7 +29,7 @@ const operations = () => import('../../services/tenancy/ldap/operations.ts');
 const tests = () => import('../../services/signin/methods/ldap/test.ts');
 
 type Connection = z.output<typeof ldapView>;
-type Given = Record<string, unknown>;
+type Input = Record<string, unknown>;
 
 const fields: Fields<Connection> = [
   ['Enabled', (view) => view.enabled],
@@ -161,13 +161,13 @@ async function set(call: Call): Promise<void> {
 }
 
 /** Tests the directory with these settings. Asks if a step fails. */
-async function requireUsable(call: Call, input: Given): Promise<void> {
+async function requireUsable(call: Call, input: Input): Promise<void> {
   const { testLdap } = await tests();
   await requirePassed(call, 'directory', await call.operate(testLdap, input));
 }
 
 /** The settings by their names in the view. `--no-ca-file` and `--no-groups-attribute` are null. */
-async function asFields({ caFile, groupsAttribute, ...rest }: Given): Promise<Given> {
+async function asFields({ caFile, groupsAttribute, ...rest }: Input): Promise<Input> {
   return {
     ...rest,
     ...(groupsAttribute === undefined ? {} : { groupsAttribute: groupsAttribute || null }),

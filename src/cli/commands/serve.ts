@@ -50,12 +50,12 @@ async function serve(call: Call): Promise<void> {
 }
 
 /** The configuration as loaded, and a function that reads it again. */
-interface Given {
+interface Loaded {
   loaded: LoadedConfig;
   read(): Promise<LoadedConfig>;
 }
 
-async function serveUntilSignal(call: Call, given: Given, app: App): Promise<void> {
+async function serveUntilSignal(call: Call, given: Loaded, app: App): Promise<void> {
   const { config } = given.loaded;
   const [{ createServer }, { surface }, { startJobs }, { startPresence }] = await Promise.all([
     import('../../http/server.ts'),

@@ -10,7 +10,7 @@ import { openRemoteClient, type RemoteRequest } from './client.ts';
 import type { Server } from './find.ts';
 import { serverFailed } from './refusals.ts';
 
-type Given = Record<string, unknown>;
+type Input = Record<string, unknown>;
 
 const routes = new Map<object, Route>(operationRoutes.map((route) => [route.operation, route]));
 
@@ -19,7 +19,7 @@ export function remoteDoor(server: Server): CommandDoor {
   const client = openRemoteClient(server);
   const send = async <View>(
     operation: Runs<View>,
-    given: Given,
+    given: Input,
     dryRun: boolean,
   ): Promise<View> => {
     if (operation.forPeople === undefined || given['user'] !== undefined)
@@ -37,8 +37,8 @@ export function remoteDoor(server: Server): CommandDoor {
   /** Runs the work in the given organization or IDCTL_ORG. Else tries each one of the account. */
   const inOrganization = async (
     route: Route,
-    input: Given,
-    work: (whole: Given) => Promise<unknown>,
+    input: Input,
+    work: (whole: Input) => Promise<unknown>,
   ): Promise<unknown> => {
     if (!pathKeys(route.path).includes('org') || input['org'] !== undefined) return work(input);
     const named = process.env['IDCTL_ORG'];
@@ -55,7 +55,7 @@ export function remoteDoor(server: Server): CommandDoor {
     throw missing;
   };
   /** Drops `--user` if it names the account of the token. Refuses any other account. */
-  const own = async ({ user, ...input }: Given): Promise<Given> => {
+  const own = async ({ user, ...input }: Input): Promise<Input> => {
     if (user === undefined) return input;
     const { id, email } = await readAccount(client);
     const named = String(user).toLowerCase();
@@ -73,7 +73,7 @@ export function remoteDoor(server: Server): CommandDoor {
   };
 }
 
-function requestOf(route: Route, given: Given, dryRun: boolean): RemoteRequest {
+function requestOf(route: Route, given: Input, dryRun: boolean): RemoteRequest {
   const keys = pathKeys(route.path);
   const path = route.path.replace(/:(\w+)/g, (_, key: string) => segment(key, given[key]));
   const rest = Object.entries(given).filter(

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Environment } from '../../config/places.ts';
+import type { Environment } from '../../config/paths.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { parseField } from '../../input.ts';
 import type { Flags } from '../operator.ts';

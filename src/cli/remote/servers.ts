@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse as parseYaml, stringify } from 'yaml';
 import { z } from 'zod';
-import { type Environment, serversFile } from '../../config/places.ts';
+import { type Environment, serversFile } from '../../config/paths.ts';
 import { Refusal } from '../../errors.ts';
 import { codeOf, fileFault, isMissing } from '../../host/file-fault.ts';
 import { parse } from '../../input.ts';

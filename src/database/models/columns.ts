@@ -8,15 +8,15 @@ import {
 } from 'sequelize';
 
 /** A column: the type of its values, and the type that a new row takes. */
-interface Column<Value, Given = Value> extends ModelAttributeColumnOptions {
+interface Column<Value, Creation = Value> extends ModelAttributeColumnOptions {
   /** For the compiler only. */
-  types?: { value: Value; given: Given };
+  types?: { value: Value; given: Creation };
 }
 type Columns = Record<string, Column<unknown>>;
 type Values<Of extends Columns> = {
   [Name in keyof Of]: Of[Name] extends Column<infer Value, unknown> ? Value : never;
 };
-type Given<Of extends Columns> = {
+type Creation<Of extends Columns> = {
   [Name in keyof Of]: Of[Name] extends Column<unknown, infer Value> ? Value : never;
 };
 
@@ -25,7 +25,7 @@ interface Definition<Of extends Columns> {
   columns: Of;
   indexes: (dialect: string) => IndexesOptions[];
 }
-type RowModel<Of extends Columns> = ModelStatic<Model<Values<Of>, Given<Of>> & Values<Of>> & {
+type RowModel<Of extends Columns> = ModelStatic<Model<Values<Of>, Creation<Of>> & Values<Of>> & {
   definition: Definition<Of>;
 };
 

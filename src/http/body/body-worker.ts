@@ -4,7 +4,7 @@ import { documentRoutes } from '../routes/document.ts';
 import { mappingRoutes } from '../routes/mappings.ts';
 import { checkInput, fieldsOf, jsonOf } from './check.ts';
 import { cutIntoSlices } from './slices.ts';
-import type { ThreadAnswer, ThreadQuestion } from './thread.ts';
+import type { ThreadQuestion, ThreadReply } from './thread.ts';
 
 // The thread for large bodies. It checks the bodies of these routes, which a test compares with the
 // surface. SCIM bodies it only parses.
@@ -14,7 +14,7 @@ const routes = new Map(
 );
 
 parentPort?.on('message', ({ id, bytes, route }: ThreadQuestion) => {
-  parentPort?.postMessage({ id, ...answer(bytes, route) } as ThreadAnswer);
+  parentPort?.postMessage({ id, ...answer(bytes, route) } as ThreadReply);
 });
 
 function answer(bytes: Uint8Array, asked: ThreadQuestion['route']) {

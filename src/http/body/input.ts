@@ -5,7 +5,7 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { parse } from '../../input.ts';
 import { largeBodyLate, turnsOf } from '../../services/foundation/limits/turns.ts';
 import { readCookie } from '../cookies.ts';
-import { gatherForm } from '../oauth/gather.ts';
+import { collectForm } from '../oauth/form.ts';
 import { type Fill, pathKeys, type Route } from '../route.ts';
 import { hasBody, requirePlain } from './bytes.ts';
 import { checkInput, fieldsOf, refuseNul } from './check.ts';
@@ -39,7 +39,7 @@ export async function readInput(
   if (stray !== undefined) throw refuseField(stray, 'belongs in the body, not in the query');
   if (route.speaks === 'oauth') {
     const limit = route.body.bytes;
-    const form = await gatherForm((field) => isKnown(route, field), request, response, limit);
+    const form = await collectForm((field) => isKnown(route, field), request, response, limit);
     return form && check(form);
   }
   if (!hasBody(request)) return check({});

@@ -21,7 +21,7 @@ export interface ThreadQuestion {
 }
 
 /** The thread's answer: the value, or why it is refused. */
-export type ThreadAnswer = { id: number } & (
+export type ThreadReply = { id: number } & (
   | { value: Slices }
   | { refused: Refused }
   | { failed: Error }
@@ -38,7 +38,7 @@ interface Refused {
 
 interface Thread {
   worker: Worker;
-  waiting: Map<number, (answer: ThreadAnswer) => void>;
+  waiting: Map<number, (answer: ThreadReply) => void>;
   /** Ends the thread, and frees its memory, after ten seconds without a large body. */
   idle: NodeJS.Timeout;
 }
@@ -73,7 +73,7 @@ async function ask(
   const { worker, waiting, idle } = startedThread();
   asked += 1;
   const question: ThreadQuestion = { id: asked, bytes, route };
-  const answer = await new Promise<ThreadAnswer>((resolve) => {
+  const answer = await new Promise<ThreadReply>((resolve) => {
     waiting.set(question.id, resolve);
     worker.postMessage(question, [bytes.buffer]);
   });
@@ -90,7 +90,7 @@ function startedThread(): Thread {
   const worker = new Worker(program, { resourceLimits: { maxYoungGenerationSizeMb: 16 } });
   worker.unref();
   const waiting: Thread['waiting'] = new Map();
-  const settle = (answer: ThreadAnswer) => {
+  const settle = (answer: ThreadReply) => {
     waiting.get(answer.id)?.(answer);
     waiting.delete(answer.id);
   };

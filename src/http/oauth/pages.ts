@@ -2,7 +2,7 @@ import { type ErrorOut, errors } from 'oidc-provider';
 import type { App } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { isOutage } from '../../log/outage.ts';
-import type { Answering, Pages } from '../../services/signin/provider/visit.ts';
+import type { Answering, Pages } from '../../services/signin/provider/request.ts';
 import { tell } from '../pages/failure.ts';
 import { type Html, html, textOf } from '../pages/html.ts';
 import { lookOf, pagePolicy, presentPage } from '../pages/layout.ts';

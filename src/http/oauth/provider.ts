@@ -17,7 +17,7 @@ import { renewalTo } from '../pages/renew.ts';
 import { receive } from '../receive.ts';
 import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
-import { readBasic } from './gather.ts';
+import { readBasic } from './form.ts';
 
 // The endpoints of idctl's OpenID provider. The first request loads the package `oidc-provider`,
 // because an instance without clients never needs it.

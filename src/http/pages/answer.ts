@@ -42,7 +42,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
         if (isRenewed(page, request)) return sendOn(request, response);
         if (page.access !== 'person') await requireWithoutBody(ctx, page.access, request.params);
       },
-      read: ({ token }) => gather(page, token, request, response),
+      read: ({ token }) => readFields(page, token, request, response),
     });
     if (received === null) return;
     const { who, given } = received;
@@ -79,7 +79,7 @@ export async function recognize(
   }
 }
 
-async function gather(page: Page, token: string, request: Request, response: Response) {
+async function readFields(page: Page, token: string, request: Request, response: Response) {
   const isForm = page.method === 'POST';
   const sent = isForm ? await readForm(request, response, bodyLimit) : knownQuery(page, request);
   if (sent === null) return null;

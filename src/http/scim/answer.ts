@@ -32,7 +32,7 @@ export interface UserRequest {
 }
 
 /** Answers one method of a resource. */
-export type Answer = (asked: UserRequest) => Promise<ScimReply>;
+export type ScimHandler = (asked: UserRequest) => Promise<ScimReply>;
 
 /** Sends a reply. If a part cannot be made, the answer breaks off and this throws. */
 export async function send(response: Response, reply: ScimReply): Promise<void> {

@@ -9,13 +9,19 @@ import {
 } from '../../services/provisioning/scim/groups/operations.ts';
 import { readWindow } from '../../services/provisioning/scim/list/query.ts';
 import { listUserResources } from '../../services/provisioning/scim/users/operations.ts';
-import { type Answer, type ScimReply, shown, shownIfChanged, type UserRequest } from './answer.ts';
+import {
+  type ScimHandler,
+  type ScimReply,
+  shown,
+  shownIfChanged,
+  type UserRequest,
+} from './answer.ts';
 import { type ListParameters, readOne, readQuery, readSearch } from './query.ts';
 
 // The Group resources. Their JSON is sent in parts, so that no long list is held in memory.
 
 /** The methods of `/Groups`. */
-export const allGroups: Record<string, Answer> = {
+export const allGroups: Record<string, ScimHandler> = {
   GET: ({ ctx, org, request }) => list({ ctx, org }, readQuery(request)),
   POST: async ({ ctx, org, request, body }) => {
     const made = await createGroupResource(ctx, { org, body, ...readQuery(request) });
@@ -89,7 +95,7 @@ async function* writeList(
 }
 
 /** The methods of `/Groups/:id`. */
-export function oneGroup(id: string): Record<string, Answer> {
+export function oneGroup(id: string): Record<string, ScimHandler> {
   return {
     GET: async (asked) =>
       shownIfChanged(asked, await showGroupResource(asked.ctx, readOne(asked, id))),
@@ -98,7 +104,7 @@ export function oneGroup(id: string): Record<string, Answer> {
     PATCH: async (asked) => {
       const input = readOne(asked, id);
       const group = await patchGroup(asked.ctx, { ...input, body: asked.body });
-      // Answer 204 unless the client asks for attributes, because reading the members is slow.
+      // ScimHandler 204 unless the client asks for attributes, because reading the members is slow.
       if (input.attributes !== undefined || input.excludedAttributes !== undefined)
         return shown(group);
       return { status: 204, headers: { ETag: group.etag } };

@@ -13,9 +13,9 @@ import {
   showUserResource,
 } from '../../services/provisioning/scim/users/operations.ts';
 import {
-  type Answer,
   errorReply,
   methodReply,
+  type ScimHandler,
   type ScimReply,
   shown,
   shownIfChanged,
@@ -27,27 +27,27 @@ import { readOne, readQuery, readSearch } from './query.ts';
 /** Finds what answers a request below an organization's SCIM base URL: a function, or a reply. */
 export function findAnswer({ method, path }: Pick<UserRequest, 'method' | 'path'>) {
   const [collection = '', id, ...more] = path;
-  const place = more.length > 0 ? undefined : places[collection.toLowerCase()]?.(id);
-  if (place === undefined) return nothing({ path });
-  if (isReply(place)) return place;
-  return place[method === 'HEAD' ? 'GET' : method] ?? methodReply(Object.keys(place));
+  const target = more.length > 0 ? undefined : targets[collection.toLowerCase()]?.(id);
+  if (target === undefined) return nothing({ path });
+  if (isReply(target)) return target;
+  return target[method === 'HEAD' ? 'GET' : method] ?? methodReply(Object.keys(target));
 }
 
 function nothing({ path }: Pick<UserRequest, 'path'>): ScimReply {
   return errorReply(404, `There is nothing at /${path.join('/').slice(0, 200)}.`);
 }
 
-type Place = Record<string, Answer> | ScimReply | undefined;
+type Target = Record<string, ScimHandler> | ScimReply | undefined;
 
 /** The resources below the base, by the first part of the path in lower case. */
-const places: Record<string, ((id: string | undefined) => Place) | undefined> = Object.assign(
+const targets: Record<string, ((id: string | undefined) => Target) | undefined> = Object.assign(
   Object.create(null),
   {
-    users: (id: string | undefined): Place => {
+    users: (id: string | undefined): Target => {
       if (id === undefined) return { GET: list, POST: create };
       return id.toLowerCase() === '.search' ? { POST: search } : one(id);
     },
-    groups: (id: string | undefined): Place => {
+    groups: (id: string | undefined): Target => {
       if (id === undefined) return allGroups;
       return id.toLowerCase() === '.search' ? { POST: searchGroups } : oneGroup(id);
     },
@@ -57,21 +57,21 @@ const places: Record<string, ((id: string | undefined) => Place) | undefined> = 
     serviceproviderconfig: only({
       GET: described(async (ctx, org) => describeService(ctx, { org })),
     }),
-    resourcetypes: (id: string | undefined): Place => ({
+    resourcetypes: (id: string | undefined): Target => ({
       GET: described(async (ctx, org) => listResourceTypes(ctx, { org, id })),
     }),
-    schemas: (id: string | undefined): Place => ({
+    schemas: (id: string | undefined): Target => ({
       GET: described(async (ctx, org) => listSchemas(ctx, { org, id })),
     }),
   },
 );
 
-function isReply(place: Record<string, Answer> | ScimReply): place is ScimReply {
-  return typeof place['status'] === 'number';
+function isReply(target: Record<string, ScimHandler> | ScimReply): target is ScimReply {
+  return typeof target['status'] === 'number';
 }
 
-function only(place: Record<string, Answer>): (id: string | undefined) => Place {
-  return (id) => (id === undefined ? place : undefined);
+function only(target: Record<string, ScimHandler>): (id: string | undefined) => Target {
+  return (id) => (id === undefined ? target : undefined);
 }
 
 async function list({ ctx, org, request }: UserRequest): Promise<ScimReply> {
@@ -88,7 +88,7 @@ async function create({ ctx, org, request, body }: UserRequest): Promise<ScimRep
   return shown(made, 201);
 }
 
-function one(id: string): Record<string, Answer> {
+function one(id: string): Record<string, ScimHandler> {
   const change = (service: typeof replaceUser) => async (asked: UserRequest) => {
     return shown(await service(asked.ctx, { ...readOne(asked, id), body: asked.body }));
   };
@@ -105,7 +105,7 @@ function one(id: string): Record<string, Answer> {
 }
 
 /** Answers a description of the service, which cannot be filtered (RFC 7644 §4). */
-function described(describe: (ctx: Context, org: string) => Promise<unknown>): Answer {
+function described(describe: (ctx: Context, org: string) => Promise<unknown>): ScimHandler {
   return async ({ ctx, org, path, request }) => {
     if (readQuery(request).filter !== undefined)
       return errorReply(403, 'A service description cannot be filtered.');

@@ -15,13 +15,13 @@ export interface DirectoryServer {
  * `upstream_failed` (`extra` has `at` and `reason`) or `outbound_refused`. A refusal by the
  * directory itself is returned, not thrown.
  */
-export interface DirectoryVisit {
+export interface DirectoryClient {
   /** Connects, and returns the time when the certificate expires; null without TLS. */
   greet(): Promise<{ validUntil: Date | null }>;
   /** Binds as the searching account, and finds entries. References are not followed. */
-  search(account: DirectoryAccount, query: DirectoryQuery): Promise<DirectoryAnswer<FoundEntries>>;
+  search(account: DirectoryAccount, query: DirectoryQuery): Promise<DirectoryResult<FoundEntries>>;
   /** Binds with exactly this DN and this password, which must not be empty. */
-  prove(account: DirectoryAccount): Promise<DirectoryAnswer<null>>;
+  prove(account: DirectoryAccount): Promise<DirectoryResult<null>>;
 }
 
 export interface DirectoryAccount {
@@ -52,6 +52,6 @@ export interface DirectoryEntry {
 }
 
 /** The result of an operation, or the directory's refusal with its result code (RFC 4511). */
-export type DirectoryAnswer<T> =
+export type DirectoryResult<T> =
   | { ok: true; value: T }
   | { ok: false; at: 'bind' | 'search'; reason: DirectoryReason; code: number };

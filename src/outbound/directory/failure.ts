@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts';
-import type { DirectoryFailure, DirectoryPlace, DirectoryReason } from '../../reasons.ts';
+import type { DirectoryFailure, DirectoryReason, DirectoryStage } from '../../reasons.ts';
 import { failureWords, reasonOf } from '../failure.ts';
 
 const words: Record<DirectoryFailure, string> = {
@@ -13,7 +13,7 @@ const words: Record<DirectoryFailure, string> = {
 /** The refusal for a failed connection to a directory (L7). */
 export function directoryFailed(
   host: string,
-  at: DirectoryPlace,
+  at: DirectoryStage,
   reason: DirectoryFailure,
   cause?: unknown,
   more = '',
@@ -28,7 +28,7 @@ export function directoryFailed(
 /** The refusal for an error while connecting. `certificate` describes the received certificate. */
 export function notConnected(
   host: string,
-  at: DirectoryPlace,
+  at: DirectoryStage,
   error: unknown,
   certificate: string | null,
 ): Refusal {

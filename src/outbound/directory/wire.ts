@@ -10,7 +10,7 @@ import {
 } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../../errors.ts';
-import type { DirectoryFailure, DirectoryPlace } from '../../reasons.ts';
+import type { DirectoryFailure, DirectoryStage } from '../../reasons.ts';
 import { canonicalHost, kindOf } from '../../text/address.ts';
 import { isSeen } from '../../text/unseen.ts';
 import { causes } from '../failure.ts';
@@ -59,10 +59,10 @@ export async function openWire(
   around: WireSurroundings,
   deadline: AbortSignal,
 ): Promise<Wire> {
-  const { host, port, secure } = placeIn(server.uri);
+  const { host, port, secure } = addressIn(server.uri);
   const signal = AbortSignal.any([deadline, AbortSignal.timeout(around.limits.connect)]);
   let socket: Socket | undefined;
-  let at: DirectoryPlace = 'connection';
+  let at: DirectoryStage = 'connection';
   let certificate: string | null = null;
   try {
     // `net` does not look up IP literals, so check them here.
@@ -96,7 +96,7 @@ export async function openWire(
 }
 
 /** The host and port in a URI such as `ldaps://ldap.example.com`. */
-function placeIn(uri: string): { host: string; port: number; secure: boolean } {
+function addressIn(uri: string): { host: string; port: number; secure: boolean } {
   const { protocol, hostname, port } = new URL(uri);
   const secure = protocol === 'ldaps:';
   return { host: canonicalHost(hostname), port: Number(port) || (secure ? 636 : 389), secure };

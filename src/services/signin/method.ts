@@ -21,7 +21,7 @@ export interface WayTypes {
 }
 
 /** One attempt to sign in, before the person is judged. */
-interface Asked<K extends WayTypes> {
+interface BegunAttempt<K extends WayTypes> {
   input: K['input'];
   at: K['at'];
   /** The URL that the person goes to after the sign-in. */
@@ -29,7 +29,7 @@ interface Asked<K extends WayTypes> {
 }
 
 /** One attempt to sign in, with the limits that it counts in. */
-interface Counted<K extends WayTypes> extends Asked<K> {
+interface Counted<K extends WayTypes> extends BegunAttempt<K> {
   limits: Limit[];
   /** Resolves when the attempt has ended, and its counts are given back or stay. */
   judged: Promise<void>;
@@ -42,7 +42,7 @@ export interface Attempt<K extends WayTypes> extends Counted<K> {
 
 /** How attempts are limited. */
 interface Limits<K extends WayTypes> {
-  of: (ctx: Context, asked: Asked<K>) => Limit[] | Promise<Limit[]>;
+  of: (ctx: Context, asked: BegunAttempt<K>) => Limit[] | Promise<Limit[]>;
   /** Counts the attempt, or only checks that there is room if `look` counts it. */
   count: (ctx: Context, limits: Limit[]) => Promise<void>;
   /** Where a sign-in gives its counts back; absent if `enter` does it. */
@@ -153,7 +153,7 @@ export function method<K extends WayTypes>(way: Way<K>): WayIn<K> {
 export async function attempt<K extends WayTypes, T>(
   ctx: Context,
   way: WayIn<K>,
-  asked: Asked<K>,
+  asked: BegunAttempt<K>,
   enter: (attempt: Attempt<K>, learn: (proof: K['proof']) => void) => Promise<T>,
 ): Promise<T> {
   const limits = (await way.limits?.of(ctx, asked)) ?? [];

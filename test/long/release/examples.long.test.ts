@@ -77,7 +77,9 @@ describe.skipIf(skipped)('the examples for the image', () => {
     expect(await run(`${settled}; echo $state`)).toBe('healthy\n');
     const given = (await run('cat owner-password')).trim();
     expect((await signIn('127.0.0.1', given)).status).toBe(200);
-    expect(await run('docker compose run --rm init')).toContain('Its organizations and accounts were not changed.');
+    expect(await run('docker compose run --rm init')).toContain(
+      'Its organizations and accounts were not changed.',
+    );
     await run('docker compose down --volumes');
   });
 

@@ -10,7 +10,7 @@ import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert } from '../parts.ts';
 import { type Directory, directoryForm } from './forms.ts';
 import { askWho, showMethods } from './methods.ts';
-import { identify, type LoginPlace, linkTo, returnTo } from './place.ts';
+import { identify, type LoginQuery, linkTo, returnTo } from './query.ts';
 
 /** Asks for user name and password if the only organization has a directory; else redirects. */
 const askPage = page({
@@ -50,7 +50,7 @@ const signInPage = form({
 /** The page with the form of a directory, and the form's action. */
 export const directoryPages = [askPage, signInPage];
 
-function askByName(visit: Visit, place: LoginPlace, whose: Directory): ShownPage {
+function askByName(visit: Visit, place: LoginQuery, whose: Directory): ShownPage {
   return {
     title: 'Sign in',
     main: html`<h1>Sign in</h1>

@@ -6,12 +6,12 @@ import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
 import { passkeyForm } from '../passkey-form.ts';
-import { type LoginPlace, linkTo } from './place.ts';
+import { type LoginQuery, linkTo } from './query.ts';
 
 type Draft = Pick<Visit, 'token' | 'given' | 'refusal'>;
 
 /** The form that asks for the password of the account with this address. */
-export function passwordForm(draft: Draft, email: string, place: LoginPlace): Html {
+export function passwordForm(draft: Draft, email: string, place: LoginQuery): Html {
   const content = html`${knownAs(email)}
 ${field(draft, { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', first: true })}
 <button type="submit">Sign in</button>`;
@@ -29,7 +29,7 @@ export interface Directory {
 /** The form that asks for the user name and password of a directory. */
 export function directoryForm(
   draft: Draft,
-  place: LoginPlace,
+  place: LoginQuery,
   { name, domain }: Directory,
   username: string | null,
 ): Html {
@@ -58,17 +58,17 @@ ${field(draft, {
 }
 
 /** The link that starts single sign-on at an organization's provider. */
-export function ssoLink(domain: string, place: LoginPlace): Html {
+export function ssoLink(domain: string, place: LoginQuery): Html {
   return html`<a class="button sso" href="${ssoStart(domain, place)}">Continue with single sign-on</a>`;
 }
 
 /** The address that starts single sign-on for a domain. */
-export function ssoStart(domain: string, { returnTo }: LoginPlace): string {
+export function ssoStart(domain: string, { returnTo }: LoginQuery): string {
   return linkTo('/auth/sso/start', { returnTo }, { domain });
 }
 
 /** The links to Google and GitHub. Omits a provider that `methods` does not contain. */
-export function socialLinks(methods: readonly string[], { returnTo }: LoginPlace): Html[] {
+export function socialLinks(methods: readonly string[], { returnTo }: LoginQuery): Html[] {
   return socialProviders
     .filter((provider) => methods.includes(provider))
     .map(
@@ -80,7 +80,7 @@ export function socialLinks(methods: readonly string[], { returnTo }: LoginPlace
 /** The passkey form, which the script shows. With `autofill`, that field offers passkeys too. */
 export function passkeySignIn(
   draft: Draft,
-  { returnTo }: LoginPlace,
+  { returnTo }: LoginQuery,
   { autofill, look }: { autofill?: string; look?: 'plain' },
 ): Html {
   const button = 'Sign in with a passkey';
@@ -93,7 +93,7 @@ export function passkeySignIn(
 export function mailCodeForm(
   draft: Pick<Visit, 'token'>,
   email: string,
-  { returnTo }: LoginPlace,
+  { returnTo }: LoginQuery,
   alone: boolean,
 ): Html {
   const button = html`<button${!alone && html` class="link"`} type="submit">Send me a code by mail</button>`;

@@ -13,7 +13,7 @@ import { otherLinks } from '../navigation.ts';
 import { form, isSignedIn, type ShownPage, type Visit } from '../page.ts';
 import { alert, postForm } from '../parts.ts';
 import { askWho } from './methods.ts';
-import { linkTo } from './place.ts';
+import { linkTo } from './query.ts';
 
 type Invitation = NonNullable<Awaited<ReturnType<typeof lookAtInvitation>>>;
 

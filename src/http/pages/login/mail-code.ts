@@ -10,7 +10,7 @@ import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, codeField, postForm } from '../parts.ts';
 import { answerField, passkeyAnswer, passkeyAsked } from '../passkey-form.ts';
 import { showMethods } from './methods.ts';
-import { type LoginPlace, linkTo, returnTo } from './place.ts';
+import { type LoginQuery, linkTo, returnTo } from './query.ts';
 
 /** The texts of a screen that asks for a mailed code, and the targets of its forms. */
 interface Asking {
@@ -34,11 +34,11 @@ export const totpCode = z
 /** Asks for a mailed code. The page is the same if no mail was sent (security P7). */
 export function askMailedCode(
   visit: Visit,
-  { identifier, returnTo }: LoginPlace,
+  { identifier, returnTo }: LoginQuery,
   of: Asking,
 ): ShownPage {
   const along = { email: identifier, returnTo };
-  const asked = factorAsked(visit);
+  const asked = factorQuestion(visit);
   const content = html`${codes(visit, asked)}
 ${of.more}
 <button type="submit">${of.button}</button>`;
@@ -62,7 +62,7 @@ ${otherLinks(
 }
 
 /** The field for the mailed code. After a right code, also the field for the second factor. */
-function codes(visit: Visit, asked: FactorAsked | null): Html {
+function codes(visit: Visit, asked: FactorQuestion | null): Html {
   const label = 'Six-digit code from the mail';
   if (asked === null) return codeField(visit, 'code', { label });
   const { totp, attributes } = asked;
@@ -72,14 +72,14 @@ ${totp && codeField(visit, 'totpCode', { label: 'Six-digit code from your authen
 }
 
 /** The second factor that a form asks for, next to the mailed code. */
-interface FactorAsked {
+interface FactorQuestion {
   totp: boolean;
   /** The attributes that make the script ask for a passkey. */
   attributes?: Html;
 }
 
 /** The second factor that a refusal asks for; null if it asks for none. */
-function factorAsked({ refusal }: Visit): FactorAsked | null {
+function factorQuestion({ refusal }: Visit): FactorQuestion | null {
   if (!/^second_factor_/.test(refusal?.code ?? '')) return null;
   const { methods, passkeyOptions: options } = refusal?.extra ?? {};
   const totp = !Array.isArray(methods) || methods.includes('totp');
@@ -128,7 +128,7 @@ const enterPage = form({
 /** The pages that sign in with a mailed code. */
 export const mailCodePages = [requestPage, askPage, enterPage];
 
-function askCode(visit: Visit, place: LoginPlace): ShownPage {
+function askCode(visit: Visit, place: LoginQuery): ShownPage {
   return askMailedCode(visit, place, {
     title: 'Check your mail',
     said: 'If there is an account with this address, we sent it a code:',

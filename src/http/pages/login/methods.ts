@@ -18,12 +18,12 @@ import {
   ssoLink,
   ssoStart,
 } from './forms.ts';
-import { identify, type LoginPlace, linkTo } from './place.ts';
+import { identify, type LoginQuery, linkTo } from './query.ts';
 
 /** The first screen: asks for the identifier, and offers passkeys, Google and GitHub. */
 export async function askWho(
   visit: Pick<Visit, 'ctx' | 'given' | 'refusal'> & Partial<Pick<Visit, 'token'>>,
-  place: LoginPlace,
+  place: LoginQuery,
   said?: string,
 ): Promise<ShownPage> {
   const { returnTo } = place;
@@ -72,7 +72,7 @@ function autofillAt({ refusal }: Pick<Visit, 'refusal'>, autofill: string) {
 /** The forms that ask for a password. A page shows only one of them. */
 export type LoginQuestion = 'password' | 'directory';
 
-interface Known extends LoginPlace {
+interface Known extends LoginQuery {
   identifier: string;
 }
 

@@ -15,7 +15,7 @@ import { form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
 import { passkeyAnswer } from '../passkey-form.ts';
 import { askMailedCode, totpCode } from './mail-code.ts';
-import { linkTo } from './place.ts';
+import { linkTo } from './query.ts';
 
 const path = '/login/reset';
 const confirmPath = `${path}/confirm`;

@@ -18,7 +18,7 @@ import { viaRenewal } from '../renew.ts';
 import { showInvitation } from './invitation.ts';
 import { totpCode } from './mail-code.ts';
 import { askWho, showMethods } from './methods.ts';
-import { returnTo } from './place.ts';
+import { returnTo } from './query.ts';
 
 const notices: Record<string, string> = {
   'signed-out': 'You are signed out.',

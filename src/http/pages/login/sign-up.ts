@@ -20,12 +20,12 @@ import { otherLinks } from '../navigation.ts';
 import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, postForm } from '../parts.ts';
 import { askMailedCode } from './mail-code.ts';
-import { type LoginPlace, linkTo, returnTo } from './place.ts';
+import { type LoginQuery, linkTo, returnTo } from './query.ts';
 import { linkToChoose } from './reset.ts';
 
 const path = '/login/signup';
 
-interface Newcomer extends LoginPlace {
+interface Newcomer extends LoginQuery {
   invitation?: string | undefined;
 }
 
@@ -128,12 +128,12 @@ const resendPage = form({
 /** The pages of a sign-up and of the confirmation of the new address (spec §4.4). */
 export const signUpPages = [askPage, signUpPage, askVerificationPage, verifyPage, resendPage];
 
-function placeOf({ given }: Visit): LoginPlace {
+function placeOf({ given }: Visit): LoginQuery {
   return { identifier: given['email'], returnTo: given['returnTo'] };
 }
 
 /** Asks for the code that confirms an address. */
-function askVerification(visit: Visit, place: LoginPlace): ShownPage {
+function askVerification(visit: Visit, place: LoginQuery): ShownPage {
   return askMailedCode(visit, place, {
     title: 'Confirm your address',
     said: 'Enter the code that was mailed to',

@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
+import type { Keyring, SealedColumn } from '../../../crypto/seal.ts';
 import { hold } from '../../../database/hold.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
@@ -36,7 +36,7 @@ export async function requireRightKey(key: {
       },
     );
   }
-  if (key.keyring.open(canary.sealed, placeOf(canary.keyId)) !== constant) {
+  if (key.keyring.open(canary.sealed, columnOf(canary.keyId)) !== constant) {
     throw new Refusal(
       'key_invalid',
       `The master key ${key.keyFile} does not open its test value in the database.`,
@@ -67,7 +67,7 @@ async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
 export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   const { keyId } = keyring;
   // A restored database may have the row of this key already.
-  const row = { keyId, sealed: keyring.seal(constant, placeOf(keyId)), createdAt: now };
+  const row = { keyId, sealed: keyring.seal(constant, columnOf(keyId)), createdAt: now };
   await KeyCanary.bulkCreate([row], { ignoreDuplicates: true });
 }
 
@@ -76,7 +76,7 @@ async function isSealed(): Promise<boolean> {
   return (await KeyCanary.count()) > 0 || (await SigningKey.count()) > 0;
 }
 
-function placeOf(row: string): SealedPlace {
+function columnOf(row: string): SealedColumn {
   return { table: 'key_canaries', column: 'sealed', row };
 }
 

@@ -11,7 +11,7 @@ import {
   type TokenSigner,
   type VerificationKey,
 } from '../../../crypto/jwt.ts';
-import type { Keyring, SealedPlace } from '../../../crypto/seal.ts';
+import type { Keyring, SealedColumn } from '../../../crypto/seal.ts';
 import { Client } from '../../../database/models/client.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -69,7 +69,7 @@ export function forgetKeys(ctx: KeyContext): void {
 }
 
 /** The place where the private half of a key is sealed. */
-export function placeOfPrivateJwk(kid: string): SealedPlace {
+export function columnOfPrivateJwk(kid: string): SealedColumn {
   return { table: 'signing_keys', column: 'private_jwk', row: kid };
 }
 
@@ -110,7 +110,7 @@ async function readAll(ctx: KeyContext): Promise<KeySet> {
 
 async function prepare(ctx: KeyContext, row: SigningKey): Promise<ReadyKey> {
   const publicJwk = publicJwkSchema.parse(row.publicJwk);
-  const privateJwk: JWK = JSON.parse(ctx.keyring.open(row.privateJwk, placeOfPrivateJwk(row.id)));
+  const privateJwk: JWK = JSON.parse(ctx.keyring.open(row.privateJwk, columnOfPrivateJwk(row.id)));
   const session = isRsa(publicJwk)
     ? null
     : {
@@ -177,7 +177,7 @@ export async function makeSigningKey(
   generate: typeof generateRsaKey = generateSigningKey,
 ) {
   const { kid, publicJwk, privateJwk } = await generate();
-  const sealed = ctx.keyring.seal(JSON.stringify(privateJwk), placeOfPrivateJwk(kid));
+  const sealed = ctx.keyring.seal(JSON.stringify(privateJwk), columnOfPrivateJwk(kid));
   return { id: kid, publicJwk, privateJwk: sealed, createdAt: ctx.now };
 }
 

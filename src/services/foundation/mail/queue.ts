@@ -8,9 +8,9 @@ import { isStranger } from '../limits/password.ts';
 /** A mail to write and send. Its code or token is made when it is sent (security X4). */
 export type Mailing =
   /** A code, if an account with the address exists and can use it. */
-  | ({ about: 'code'; purpose: CodePurpose; email: string } & AskedBy)
+  | ({ about: 'code'; purpose: CodePurpose; email: string } & Requester)
   /** The data of a sign-up, processed when no requester waits for the answer (security P7). */
-  | (SignedUp & { about: 'signup'; invitation: string | null } & AskedBy)
+  | (SignedUp & { about: 'signup'; invitation: string | null } & Requester)
   /** Tells that the address already has an account. */
   | { about: 'account'; email: string }
   /** Tells that a passkey was added to the account or removed from it. */
@@ -20,12 +20,12 @@ export type Mailing =
   | { about: 'invitation'; invitation: string; organizationId: string };
 
 /** Whether a stranger requested the mail. Undefined for a sign-up's code: the sign-up counted. */
-interface AskedBy {
+interface Requester {
   stranger?: boolean;
 }
 
 /** Mails that anyone can request. */
-type Asked = Extract<Mailing, { about: 'code' | 'signup' }>;
+type RequestedMail = Extract<Mailing, { about: 'code' | 'signup' }>;
 
 /** Queues a mail for the daemon. Call it inside the transaction that decides to send the mail. */
 export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
@@ -39,7 +39,7 @@ export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {
 }
 
 /** Like `queueMail`, for requested mail. Mail over the limit is queued too (security P7). */
-export async function queueAsked(ctx: Context, mailing: Asked): Promise<void> {
+export async function queueAsked(ctx: Context, mailing: RequestedMail): Promise<void> {
   await queueMail(ctx, { ...mailing, stranger: await isStranger(ctx, mailing.email) });
 }
 

@@ -34,7 +34,7 @@ export const makeBackup = operation({
   run: async (ctx, { to }) => {
     const header = await describe(ctx);
     const beside = typeof to === 'string' ? dirname(to) : tmpdir();
-    if (typeof to === 'string') await requirePlace(to);
+    if (typeof to === 'string') await requireWritable(to);
     try {
       // The temporary folder is beside the backup, so that the final rename is atomic.
       return await inFolder(beside, async (folder) => {
@@ -66,7 +66,7 @@ async function describe({ keyring, now }: Context): Promise<z.output<typeof back
   };
 }
 
-async function requirePlace(file: string): Promise<void> {
+async function requireWritable(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (found && !found.isFile())
     throw refuseField('file', `exists but is not a regular file: ${file}`);

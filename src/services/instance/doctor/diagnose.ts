@@ -129,11 +129,11 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: L
     (check) => check !== null,
   );
   const elsewhere = idle ? null : await tellElsewhere(ctx);
-  return [...network.map((each) => withPlace(each, elsewhere)), ...instance, ...found];
+  return [...network.map((each) => withAddress(each, elsewhere)), ...instance, ...found];
 }
 
 /** If a daemon of this database listens elsewhere, the hint names that address. */
-function withPlace(check: Check, elsewhere: string | null): Check {
+function withAddress(check: Check, elsewhere: string | null): Check {
   const isAway = check.name === 'base URL' && !check.ok && elsewhere !== null;
   return isAway ? { ...check, hint: elsewhere } : check;
 }

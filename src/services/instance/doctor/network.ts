@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listenFor } from '../../../config/places.ts';
+import { listenFor } from '../../../config/paths.ts';
 import type { Config } from '../../../config/schema.ts';
 import { Refusal } from '../../../errors.ts';
 import { right, skipped, wrong } from '../../../finding.ts';

@@ -1,7 +1,7 @@
 import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import type { SealedPlace } from '../../../crypto/seal.ts';
+import type { SealedColumn } from '../../../crypto/seal.ts';
 import { matchTotp } from '../../../crypto/totp.ts';
 import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Refusal } from '../../../errors.ts';
@@ -110,7 +110,7 @@ export async function requireRightCode(
 }
 
 /** The facts of an account that decide about its second factor. */
-type Asked = Pick<Account, 'id' | 'totpEnabledAt' | 'totpVouchedBy' | 'hasPasskey'>;
+type FactorFacts = Pick<Account, 'id' | 'totpEnabledAt' | 'totpVouchedBy' | 'hasPasskey'>;
 
 /** A passed second factor, and the organization whose provider was the only proof to add it. */
 interface Passed {
@@ -122,7 +122,7 @@ interface Passed {
  * second factor. Returns `missing` if there is no answer, or one for another account.
  */
 export async function useSecondFactor(
-  account: Asked,
+  account: FactorFacts,
   answer: SecondFactor | null,
 ): Promise<Passed | null | 'missing'> {
   if (!hasSecondFactor(account)) return null;
@@ -139,7 +139,7 @@ export async function useSecondFactor(
 
 /** Like `useSecondFactor`, but asks again if the answer is missing. */
 export async function acceptSecondFactor(
-  account: Asked,
+  account: FactorFacts,
   answer: SecondFactor | null,
 ): Promise<Passed | null> {
   const passed = await useSecondFactor(account, answer);
@@ -168,7 +168,7 @@ function passkeyInvalid(): Refusal {
   });
 }
 
-const placeOf = (accountId: string): SealedPlace => ({
+const columnOf = (accountId: string): SealedColumn => ({
   table: 'accounts',
   column: 'totp_secret',
   row: accountId,
@@ -176,10 +176,10 @@ const placeOf = (accountId: string): SealedPlace => ({
 
 /** Seals the TOTP secret for storage, bound to its account (security P12). */
 export function sealTotpSecret(ctx: Context, accountId: string, secret: string): string {
-  return ctx.keyring.seal(secret, placeOf(accountId));
+  return ctx.keyring.seal(secret, columnOf(accountId));
 }
 
 /** Opens the TOTP secret, to check a code with. */
 export function openTotpSecret(ctx: Context, accountId: string, sealed: string): string {
-  return ctx.keyring.open(sealed, placeOf(accountId));
+  return ctx.keyring.open(sealed, columnOf(accountId));
 }

@@ -12,7 +12,7 @@ import { refuseField } from '../../../errors.ts';
 import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
 import { stopIfGone } from '../../foundation/gone.ts';
 import { giveBack, requirePlace } from '../../foundation/limits/limit.ts';
-import { gatherOutside } from './gather.ts';
+import { collectOutside } from './collect.ts';
 import { planDocument } from './plan.ts';
 import type { Document } from './schema.ts';
 import { fingerprintOf, secretsDigest } from './secrets.ts';
@@ -42,7 +42,7 @@ export async function computePlan(
   const state = await readOrganizationState(ctx, organization);
   const given = givenFingerprints(ctx, document);
   const secrets = compared(state, document, given);
-  const outside = await gatherOutside(ctx, organization, { state, document, prune });
+  const outside = await collectOutside(ctx, organization, { state, document, prune });
   stopIfGone(ctx);
   const plan = await planDocument({ state, document, prune, secrets, outside });
   const plain = { ...document, ...ofEachKind((kind) => withoutSecret(document, kind)) };

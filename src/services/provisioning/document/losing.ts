@@ -170,16 +170,16 @@ function roleAfter(rules: PersonRules, member: ProjectMember, wanted: PlanInput)
   return plan.changes[0]?.role ?? role;
 }
 
-type Given = Pick<ProjectMember, 'accountId' | 'source' | 'by' | 'group'>;
+type RoleSource = Pick<ProjectMember, 'accountId' | 'source' | 'by' | 'group'>;
 
-function originOf({ source, by }: Pick<Given, 'source' | 'by'>): Origin {
+function originOf({ source, by }: Pick<RoleSource, 'source' | 'by'>): Origin {
   const through = source === 'scim' ? { source: 'scim' as const } : by === null ? {} : { by };
   return { kind: assumedKind, ...through };
 }
 
 /** The SCIM groups and last known claims; for an unknown claim, the group that gave the role. */
 function factsOf(
-  { accountId, source, by, group }: Given,
+  { accountId, source, by, group }: RoleSource,
   { state, outside }: PlanInput,
 ): PersonFacts {
   const claims = new Map<string, readonly string[]>();

@@ -79,12 +79,12 @@ async function findPushed(organizationId: string, group: string): Promise<string
   return isSame ? group : (rows[0]?.name ?? null);
 }
 
-type Given = z.output<z.ZodObject<typeof mappingInput>>;
+type MappingInput = z.output<z.ZodObject<typeof mappingInput>>;
 
 /** The role that the input gives, with its project. `refuseMixed` has checked the fields. */
 async function requireTarget(
   organization: Organization,
-  given: Given,
+  given: MappingInput,
   find = (project: string) => requireProject(organization, project),
 ): Promise<GroupRole> {
   const { group, orgRole, project, role } = given;

@@ -23,7 +23,7 @@ export interface Attempts {
 }
 
 /** The directory that a sign-in would query, and the identity that it should return. */
-interface Asked {
+interface QueriedDirectory {
   organizationId: string;
   key: Pick<Identity, 'issuer' | 'subject'> | null;
 }
@@ -32,7 +32,7 @@ interface Asked {
 export async function readAttempts(
   ctx: Context,
   { email, account }: { email: string; account: Account | null },
-  asked: Asked | null,
+  asked: QueriedDirectory | null,
 ): Promise<Attempts[]> {
   if (ctx.config.limits.enabled === 'off') return [];
   const { forAll, rest } = mailboxLimits(ctx, email);

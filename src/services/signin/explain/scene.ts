@@ -13,7 +13,7 @@ import { chooseDirectory } from '../../tenancy/signin-settings/methods.ts';
 import { type Attempts, readAttempts } from './attempts.ts';
 
 /** The person in question, and what the caller may learn about them. */
-export interface Asked {
+export interface Question {
   organization: Organization;
   /** The canonical address. */
   email: string;
@@ -28,7 +28,7 @@ export interface Asked {
 }
 
 /** The settings, connections and counts that decide how an address can sign in. */
-export interface Scene extends Asked {
+export interface Scene extends Question {
   domain: string;
   governing: Governing;
   sso: SsoConnection | null;
@@ -38,7 +38,7 @@ export interface Scene extends Asked {
 }
 
 /** Reads the settings, connections and counts that decide how the address can sign in. */
-export async function setScene(ctx: Context, asked: Asked): Promise<Scene> {
+export async function setScene(ctx: Context, asked: Question): Promise<Scene> {
   const { email, organization, account } = asked;
   const domain = domainOf(email);
   const governing = await findGoverningDomain(ctx, domain);

@@ -4,8 +4,8 @@ import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { markOf, metadataOf } from './client-row.ts';
 import { type LiveSession, strengthOf } from './live-session.ts';
 import { readClient, readGrants, readSession } from './read-once.ts';
+import { type ProviderRequest, requestNow } from './request.ts';
 import { storedAdapter } from './store.ts';
-import { type ProviderVisit, visitNow } from './visit.ts';
 
 const never = () => Promise.reject(new Error('the provider never does this'));
 const noAdapter: Adapter = {
@@ -28,7 +28,7 @@ export function adapterOf(model: string): Adapter {
 const clients: Adapter = {
   ...noAdapter,
   async find(clientId) {
-    const row = await readClient(visitNow(), clientId);
+    const row = await readClient(requestNow(), clientId);
     return row === null ? undefined : metadataOf(row);
   },
 };
@@ -37,7 +37,7 @@ const clients: Adapter = {
 const sessions: Adapter = {
   ...noAdapter,
   async findByUid(uid) {
-    const visit = visitNow();
+    const visit = requestNow();
     const live = await readSession(visit, uid);
     if (live === null) return undefined;
     const grants = await readGrants(visit, uid);
@@ -89,7 +89,7 @@ interface Kept {
 
 /** The mark of a waiting request in this browser (`markOf`). */
 export function markOfRequest(
-  { ctx, clients, browser = '' }: ProviderVisit,
+  { ctx, clients, browser = '' }: ProviderRequest,
   uid: string,
   params: Record<string, unknown>,
 ): string {
@@ -101,7 +101,7 @@ export function markOfRequest(
 const interactions: Adapter = {
   ...noAdapter,
   async upsert(uid, payload) {
-    const { ctx } = visitNow();
+    const { ctx } = requestNow();
     const { id_token_hint: _hint, ...params } = payload.params ?? {};
     const hinted = Provider.ctx?.oidc.entities.IdTokenHint?.payload['sub'];
     const kept = {
@@ -117,7 +117,7 @@ const interactions: Adapter = {
     setRequestCookie(ctx, uid, sealed);
   },
   async find(uid) {
-    const { ctx, session } = visitNow();
+    const { ctx, session } = requestNow();
     const sealed = Provider.ctx?.cookies.get(cookieName(ctx.config.baseUrl, requestCookie));
     if (sealed === undefined) return undefined;
     const kept = openRequestCookie(ctx, sealed, uid);
@@ -142,7 +142,7 @@ const interactions: Adapter = {
       }),
     };
   },
-  destroy: async (uid) => setRequestCookie(visitNow().ctx, uid, null),
+  destroy: async (uid) => setRequestCookie(requestNow().ctx, uid, null),
 };
 
 function openRequestCookie(ctx: Context, sealed: string, uid: string): Kept | null {

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { z } from 'zod';
 import { innerRequest } from './inner.ts';
 import { answerByProvider } from './provider.ts';
-import type { Pages, ProviderVisit } from './visit.ts';
+import type { Pages, ProviderRequest } from './request.ts';
 
 // A request to idctl's OpenID provider from inside the process, without the network.
 
@@ -18,7 +18,7 @@ const pages: Pages = {
 
 /** Sends one request to idctl's OpenID provider, as the application or as the person's browser. */
 export async function ask(
-  { ctx, session }: Pick<ProviderVisit, 'ctx' | 'session'>,
+  { ctx, session }: Pick<ProviderRequest, 'ctx' | 'session'>,
   {
     url,
     form,
@@ -34,7 +34,7 @@ export async function ask(
     accept,
     ...(form && { form }),
   });
-  const response = new Answer(request);
+  const response = new CapturedResponse(request);
   const visit = { ctx, session, clients: new Map(), pages, fault: undefined };
   await answerByProvider(visit, request, response);
   if (visit.fault !== undefined) throw visit.fault;
@@ -51,7 +51,7 @@ export async function ask(
 const failure = z.object({ error: z.string(), error_description: z.string().optional() });
 
 /** A response that is read here and never sent. */
-class Answer extends ServerResponse {
+class CapturedResponse extends ServerResponse {
   text = '';
 
   override end(body?: unknown): this {

@@ -6,7 +6,7 @@ import { claimsByScope, claimsOf } from './claims.ts';
 import { acrValues } from './live-session.ts';
 import { findGrant, makePolicy, scopes } from './policy.ts';
 import { readBarred } from './read-once.ts';
-import { type ProviderVisit, visitNow } from './visit.ts';
+import { type ProviderRequest, requestNow } from './request.ts';
 
 // The package's settings: endpoints, lifetimes, features, and its calls to idctl.
 
@@ -29,7 +29,7 @@ export function configureProvider(baseUrl: string, keys: JWK[]): Configuration {
     claims: claimsByScope,
     acrValues: [...acrValues],
     conformIdTokenClaims: false,
-    pkce: { required: (_koa, client) => visitNow().clients.get(client.clientId)?.pkce !== false },
+    pkce: { required: (_koa, client) => requestNow().clients.get(client.clientId)?.pkce !== false },
     routes: {
       authorization: '/oauth/authorize',
       token: '/api/v1/oauth/token',
@@ -64,7 +64,7 @@ export function configureProvider(baseUrl: string, keys: JWK[]): Configuration {
         allowedPolicy: async (_koa, client, token) =>
           token.clientId === client.clientId &&
           'accountId' in token &&
-          (await isAdmitted(visitNow(), client.clientId, String(token.accountId))),
+          (await isAdmitted(requestNow(), client.clientId, String(token.accountId))),
       },
     },
     extraParams: {
@@ -91,7 +91,7 @@ export function configureProvider(baseUrl: string, keys: JWK[]): Configuration {
       Grant: sessionSeconds,
       Session: sessionSeconds,
     },
-    renderError: (koa, out, error) => visitNow().pages.fail(koa, out, error),
+    renderError: (koa, out, error) => requestNow().pages.fail(koa, out, error),
   };
 }
 
@@ -118,7 +118,7 @@ function signInUrl(
   { oidc }: KoaContextWithOIDC,
   { uid, params }: { uid: string; params: Record<string, unknown> },
 ): string {
-  const visit = visitNow();
+  const visit = requestNow();
   const back = new URLSearchParams({ client: markOfRequest(visit, uid, params) });
   if (visit.session !== null) back.set('fresh', '1');
   const query = new URLSearchParams({ returnTo: `/oauth/authorize/${uid}?${back}` });
@@ -133,7 +133,7 @@ function signInUrl(
  * policy makes this check.
  */
 async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, token?: object) {
-  const visit = visitNow();
+  const visit = requestNow();
   const clientId = oidc.client?.clientId ?? '';
   if (token !== undefined && !(await isAdmitted(visit, clientId, accountId))) return undefined;
   const bound = token !== undefined && 'sessionUid' in token ? token.sessionUid : null;
@@ -149,7 +149,7 @@ async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, toke
 }
 
 async function isAdmitted(
-  visit: ProviderVisit,
+  visit: ProviderRequest,
   clientId: string,
   accountId: string,
 ): Promise<boolean> {

@@ -6,8 +6,8 @@ import { eventOfClient, recordBarred, rowIdOf } from '../../tenancy/clients/clie
 import type { ClientRow } from './client-row.ts';
 import type { LiveSession } from './live-session.ts';
 import { readBarred, readGrants } from './read-once.ts';
+import { type ProviderRequest, requestNow } from './request.ts';
 import { isGrantTaken } from './store.ts';
-import { type ProviderVisit, visitNow } from './visit.ts';
 
 /** Every scope that idctl knows. A grant includes all; a request names the scopes it wants. */
 export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access'];
@@ -25,7 +25,7 @@ export function makePolicy(): interactionPolicy.DefaultPolicy {
   const consent = new Prompt(
     { name: 'consent', requestable: true },
     new Check('admitted', 'the person may use the application', async (koa) => {
-      await admitPerson(visitNow(), koa);
+      await admitPerson(requestNow(), koa);
       return Check.NO_NEED_TO_PROMPT;
     }),
   );
@@ -34,7 +34,7 @@ export function makePolicy(): interactionPolicy.DefaultPolicy {
   return policy;
 }
 
-async function admitPerson(visit: ProviderVisit, koa: KoaContextWithOIDC): Promise<void> {
+async function admitPerson(visit: ProviderRequest, koa: KoaContextWithOIDC): Promise<void> {
   const { ctx, session, clients } = visit;
   const { client, params } = koa.oidc;
   const row = clients.get(client?.clientId ?? '');
@@ -83,11 +83,11 @@ async function requireGrant(
 
 /** The grant of the request's session and client, or undefined. */
 export async function findGrant(koa: KoaContextWithOIDC) {
-  return grantOf(visitNow(), koa);
+  return grantOf(requestNow(), koa);
 }
 
 async function grantOf(
-  visit: Pick<ProviderVisit, 'session' | 'read'>,
+  visit: Pick<ProviderRequest, 'session' | 'read'>,
   { oidc }: KoaContextWithOIDC,
 ) {
   const { session } = visit;

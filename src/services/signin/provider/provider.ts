@@ -10,7 +10,7 @@ import { sessionPayload } from './adapters.ts';
 import type { ClientRow } from './client-row.ts';
 import { configureProvider } from './configuration.ts';
 import { countRefusal } from './refused-client.ts';
-import { type Answering, during, type ProviderVisit, visitNow } from './visit.ts';
+import { type Answering, during, type ProviderRequest, requestNow } from './request.ts';
 
 interface Ready {
   generation: string;
@@ -40,7 +40,7 @@ async function currentProvider(ctx: Context): Promise<Ready> {
 
 /** Answers one request to idctl's OpenID provider. */
 export async function answerByProvider(
-  visit: ProviderVisit,
+  visit: ProviderRequest,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -53,7 +53,7 @@ export async function answerByProvider(
  * null for any other text.
  */
 export function readIdToken(
-  visit: ProviderVisit,
+  visit: ProviderRequest,
   token: string,
 ): Promise<{ client: ClientRow; sid: unknown } | null> {
   return during(visit, async () => {
@@ -79,7 +79,7 @@ class OpenIdProvider extends Provider {
     this.addMode('form_post', (koa, to, answer) => {
       const asked = String(koa.oidc.params?.['prompt'] ?? '').split(' ');
       if (asked.includes('none')) return refuseSilentForm(koa, to, answer);
-      visitNow().pages.post(koa, to, answer);
+      requestNow().pages.post(koa, to, answer);
     });
     // idctl itself makes the request's headers, from the base URL.
     this.proxy = true;
@@ -88,18 +88,18 @@ class OpenIdProvider extends Provider {
     this.Client.prototype.includeSid = () => true;
     this.Client.prototype.responseModeAllowed = isModeAllowed;
     this.on('server_error', (_koa: unknown, error: unknown) => {
-      visitNow().fault = error;
+      requestNow().fault = error;
     });
     // Without a listener, Koa prints the error.
     EventEmitter.prototype.on.call(this, 'error', (error: unknown) => {
-      visitNow().fault = error;
+      requestNow().fault = error;
     });
     this.use(async (koa, next) => {
       await next();
       dropOpenAccess(koa);
       // RFC 7009 §2.2: the answer has no body, and so no content type.
       if (koa.path.endsWith('/revoke') && koa.status === 200) koa.remove('Content-Type');
-      const visit = visitNow();
+      const visit = requestNow();
       if (isRefusedClient(koa))
         await countRefusal(visit).catch((error: unknown) => {
           visit.fault = error;
@@ -164,7 +164,7 @@ function refuseSilentForm(
 /** Makes the package use idctl's session, and neither store a session nor set its cookie. */
 function bindSessions({ Session, OIDCContext }: Provider): void {
   Session.get = async (koa) => {
-    const { session: live } = visitNow();
+    const { session: live } = requestNow();
     const session = new Session();
     if (live !== null) Object.assign(session, sessionPayload(live));
     // The package neither stores a destroyed session nor sets its cookie.
@@ -177,7 +177,7 @@ function bindSessions({ Session, OIDCContext }: Provider): void {
 
 /** Whether the secret is right. The package calls this on its client, which has only the hash. */
 async function isSecretOf(this: { clientId: string }, secret: string): Promise<boolean> {
-  const row = visitNow().clients.get(this.clientId);
+  const row = requestNow().clients.get(this.clientId);
   const hash = hashOfSecret('cos_secret_', secret);
   if (row?.secretHash == null || row.suspended || hash === null) return false;
   return isEqual(row.secretHash, hash);

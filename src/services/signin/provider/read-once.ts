@@ -5,13 +5,13 @@ import { type ClientRow, findClientRow } from './client-row.ts';
 import { type GrantOfSession, grantsOf } from './grants.ts';
 import { findLiveSession, type LiveSession } from './live-session.ts';
 import type { Stored } from './reading.ts';
-import type { ProviderVisit } from './visit.ts';
+import type { ProviderRequest } from './request.ts';
 
 // Reads rows for the package: those that this request has read already, or else with a new query.
 
 /** The client with this client id, or null. */
 export async function readClient(
-  { clients, read }: ProviderVisit,
+  { clients, read }: ProviderRequest,
   clientId: string,
 ): Promise<ClientRow | null> {
   const isRead = read && clientIdOf(read.client) === clientId;
@@ -21,7 +21,10 @@ export async function readClient(
 }
 
 /** The stored code, token or grant; undefined if there is none. */
-export async function readRecord({ read }: ProviderVisit, id: string): Promise<Stored | undefined> {
+export async function readRecord(
+  { read }: ProviderRequest,
+  id: string,
+): Promise<Stored | undefined> {
   const known = read?.records.find((record) => record.id === id);
   if (known !== undefined) return known;
   const [row] = await select<Stored>(
@@ -34,7 +37,7 @@ export async function readRecord({ read }: ProviderVisit, id: string): Promise<S
 
 /** The live session with this id, or null. */
 export async function readSession(
-  { ctx, read }: ProviderVisit,
+  { ctx, read }: ProviderRequest,
   id: string,
 ): Promise<LiveSession | null> {
   return read?.sessionId === id ? read.session : findLiveSession(ctx, id);
@@ -42,7 +45,7 @@ export async function readSession(
 
 /** The grants of a session. If they were read with a client, only the grant at that client. */
 export async function readGrants(
-  { read }: Pick<ProviderVisit, 'read'>,
+  { read }: Pick<ProviderRequest, 'read'>,
   sessionId: string,
 ): Promise<GrantOfSession[]> {
   if (read?.sessionId !== sessionId) return grantsOf(sessionId);
@@ -52,7 +55,7 @@ export async function readGrants(
 
 /** Why the client does not admit the account; null if it does. */
 export async function readBarred(
-  { ctx, read }: ProviderVisit,
+  { ctx, read }: ProviderRequest,
   client: ClientRow,
   accountId: string,
 ): Promise<Barred | null> {

@@ -4,10 +4,10 @@ import { tallyEvent } from '../../foundation/events/record.ts';
 import { countTry } from '../../foundation/limits/limit.ts';
 import { refusedClientsLimit } from '../../people/apps/client.ts';
 import { eventOfClient } from '../../tenancy/clients/client.ts';
-import type { ProviderVisit } from './visit.ts';
+import type { ProviderRequest } from './request.ts';
 
 /** Counts and records a refused client, like a refused app. Refuses `too_many_requests`. */
-export async function countRefusal({ ctx, clients }: ProviderVisit): Promise<void> {
+export async function countRefusal({ ctx, clients }: ProviderRequest): Promise<void> {
   const limits = [refusedClientsLimit(ctx)];
   await countTry(ctx, limits);
   const [client] = clients.values();

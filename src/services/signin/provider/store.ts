@@ -9,7 +9,7 @@ import type { ClientRow } from './client-row.ts';
 import { endGrant, recordReuse } from './grants.ts';
 import { readRecord } from './read-once.ts';
 import { idOf } from './reading.ts';
-import { type ProviderVisit, visitNow } from './visit.ts';
+import { type ProviderRequest, requestNow } from './request.ts';
 
 // Codes, tokens and grants. A row has the SHA-256 of the value, and everything else that the
 // package stores. Nothing in it is a credential.
@@ -17,23 +17,23 @@ import { type ProviderVisit, visitNow } from './visit.ts';
 /** The adapter that stores one of the package's models. */
 export function storedAdapter(model: string): Adapter {
   return {
-    upsert: (id, payload) => keep(visitNow(), model, id, payload),
+    upsert: (id, payload) => keep(requestNow(), model, id, payload),
     async find(id) {
-      const row = await readRecord(visitNow(), idOf(model, id));
+      const row = await readRecord(requestNow(), idOf(model, id));
       if (row === undefined) return undefined;
       return { ...row.payload, jti: id, ...(row.consumedAt === null ? {} : { consumed: true }) };
     },
     async consume(id) {
       // `keepAccess` spends a code, in the transaction that stores the code's access token.
       if (model === 'AuthorizationCode') return;
-      const { ctx } = visitNow();
+      const { ctx } = requestNow();
       if (!(await transaction(() => spend(ctx, model, id)))) await refuseReuse(ctx, model, id);
     },
     destroy: (id) =>
       transaction(async () => {
         // At the token endpoint, the package ends a grant only for reuse.
         const isReuse = model === 'Grant' && Provider.ctx?.oidc.route === 'token';
-        if (isReuse) await recordReuse(visitNow().ctx, id);
+        if (isReuse) await recordReuse(requestNow().ctx, id);
         await execute('DELETE FROM provider_records WHERE id = $1', [idOf(model, id)], {
           prepared: true,
         });
@@ -51,7 +51,7 @@ export function storedAdapter(model: string): Adapter {
 }
 
 async function keep(
-  { ctx, session, clients }: ProviderVisit,
+  { ctx, session, clients }: ProviderRequest,
   model: string,
   id: string,
   payload: AdapterPayload,

@@ -15,7 +15,7 @@ import { findAccountOf, findPerson, findProtecting, type ProtectingClient } from
 
 const ticketSeconds = 30;
 
-interface Visitor {
+interface SignedInPerson {
   accountId: string;
   /** Empty unless it is verified, because applications identify people by it. */
   email: string;
@@ -52,11 +52,11 @@ export async function beginAtHost(
 }
 
 /** The person of the cookie at this origin; null if it is not valid. Refuses a barred person. */
-export async function findVisitor(
+export async function findSignedIn(
   ctx: Context,
   origin: string,
   cookie: string | undefined,
-): Promise<Visitor | null> {
+): Promise<SignedInPerson | null> {
   const client = await requireProtected(origin);
   if (cookie === undefined) return null;
   const person = await findPerson(ctx, origin, hashOfToken(cookie));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
-import type { SealedPlace } from '../../../crypto/seal.ts';
+import type { SealedColumn } from '../../../crypto/seal.ts';
 import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import type { Pointing } from './approval.ts';
@@ -58,7 +58,7 @@ export function ldapGroups({
   return { gives: enabled && everyTime, autoRemove: false, everyTime, searchBase };
 }
 
-const placeOf = (connectionId: string): SealedPlace => ({
+const columnOf = (connectionId: string): SealedColumn => ({
   table: 'ldap_connections',
   column: 'bind_password',
   row: connectionId,
@@ -66,12 +66,12 @@ const placeOf = (connectionId: string): SealedPlace => ({
 
 /** Seals the bind password for storage, bound to its connection. */
 export function sealBindPassword(ctx: Context, connectionId: string, password: string): string {
-  return ctx.keyring.seal(password, placeOf(connectionId));
+  return ctx.keyring.seal(password, columnOf(connectionId));
 }
 
 /** Opens the bind password. Send it only to the directory. */
 export function openBindPassword(ctx: Context, connection: LdapConnection): string {
-  return ctx.keyring.open(connection.bindPassword, placeOf(connection.id));
+  return ctx.keyring.open(connection.bindPassword, columnOf(connection.id));
 }
 
 /** The connection as the subject of an event. */

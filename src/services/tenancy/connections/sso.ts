@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
-import type { SealedPlace } from '../../../crypto/seal.ts';
+import type { SealedColumn } from '../../../crypto/seal.ts';
 import type { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { viewOf } from '../../foundation/fields.ts';
 import type { Pointing } from './approval.ts';
@@ -69,7 +69,7 @@ export function ssoGroups({
   return { gives, autoRemove, everyTime, searchBase: null };
 }
 
-const placeOf = (connectionId: string): SealedPlace => ({
+const columnOf = (connectionId: string): SealedColumn => ({
   table: 'sso_connections',
   column: 'client_secret',
   row: connectionId,
@@ -77,12 +77,12 @@ const placeOf = (connectionId: string): SealedPlace => ({
 
 /** Seals the client secret for storage, bound to its connection. */
 export function sealClientSecret(ctx: Context, connectionId: string, secret: string): string {
-  return ctx.keyring.seal(secret, placeOf(connectionId));
+  return ctx.keyring.seal(secret, columnOf(connectionId));
 }
 
 /** Opens the client secret. Send it only to the provider's token endpoint. */
 export function openClientSecret(ctx: Context, connection: SsoConnection): string {
-  return ctx.keyring.open(connection.clientSecret, placeOf(connection.id));
+  return ctx.keyring.open(connection.clientSecret, columnOf(connection.id));
 }
 
 /** The connection as the subject of an event. */

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import type { DirectoryVisit } from '../../../outbound/directory/directory.ts';
+import type { DirectoryClient } from '../../../outbound/directory/directory.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import {
   acceptedBindMark,
@@ -38,7 +38,7 @@ type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
 };
 
 /** Wraps a visit, to note whether the directory accepts the password of the service account. */
-export type Watch = (visit: DirectoryVisit) => DirectoryVisit;
+export type Watch = (visit: DirectoryClient) => DirectoryClient;
 
 /** The directory's answer to a password. */
 type Verdict = 'accepted' | 'refused';
@@ -105,7 +105,7 @@ async function wasAccepted(ctx: Context, bind: Bind): Promise<boolean> {
 }
 
 /** Notes each answer to the bind. An error says nothing about the password, so it is not noted. */
-function watched(visit: DirectoryVisit, heard: Set<Verdict>): DirectoryVisit {
+function watched(visit: DirectoryClient, heard: Set<Verdict>): DirectoryClient {
   return {
     ...visit,
     search: async (account, query) => {

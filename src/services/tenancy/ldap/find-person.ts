@@ -1,9 +1,9 @@
 import type { Context } from '../../../context.ts';
 import type { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type {
+  DirectoryClient,
   DirectoryEntry,
   DirectoryQuery,
-  DirectoryVisit,
   FoundEntries,
 } from '../../../outbound/directory/directory.ts';
 import type { Reason } from '../../../reasons.ts';
@@ -52,7 +52,7 @@ const mostBytes = 2000;
  */
 export async function findPerson(
   ctx: Context,
-  visit: DirectoryVisit,
+  visit: DirectoryClient,
   connection: LdapConnection,
   username: string,
 ): Promise<{ ok: true; person: DirectoryPerson } | { ok: false; reason: Reason }> {

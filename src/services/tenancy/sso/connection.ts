@@ -76,7 +76,7 @@ export function requireSameClient(
 }
 
 /** The connection of a sign-in, as it was when the sign-in began. */
-interface Asked {
+interface BegunConnection {
   /** The connection's id. */
   connection: string;
   issuer: string;
@@ -89,7 +89,7 @@ interface Asked {
  * (security S6). Inside a transaction, the connection cannot be removed until the transaction ends,
  * so that no session outlives the connection.
  */
-export async function requireSameConnection(ctx: Context, state: Asked) {
+export async function requireSameConnection(ctx: Context, state: BegunConnection) {
   const seen = requireSame(ctx, state, await SsoConnection.findByPk(state.connection));
   if (!(await keepTrusted(ctx, seen))) throw signInFailed('domain_not_verified');
   const held = requireSame(ctx, state, await hold.sso({ id: state.connection }, 'kept'));
@@ -97,7 +97,7 @@ export async function requireSameConnection(ctx: Context, state: Asked) {
   return held;
 }
 
-function requireSame(ctx: Context, state: Asked, connection: SsoConnection | null) {
+function requireSame(ctx: Context, state: BegunConnection, connection: SsoConnection | null) {
   const same =
     connection?.enabled === true &&
     connection.issuer === state.issuer &&

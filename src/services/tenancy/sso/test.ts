@@ -41,9 +41,9 @@ export const testSso = operation({
 const { issuer, clientId, clientSecret, redirectUri } = saveSsoInput.shape;
 const clientInput = z.object({ issuer, clientId, clientSecret, redirectUri });
 
-type Given = z.output<typeof testInput>;
+type TestInput = z.output<typeof testInput>;
 
-async function clientOf(ctx: Context, organization: Organization, input: Given) {
+async function clientOf(ctx: Context, organization: Organization, input: TestInput) {
   const stored =
     input.issuer === undefined
       ? await requireSsoConnection(organization)

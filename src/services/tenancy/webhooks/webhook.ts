@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import type { SealedPlace } from '../../../crypto/seal.ts';
+import type { SealedColumn } from '../../../crypto/seal.ts';
 import type { Webhook } from '../../../database/models/webhook.ts';
 import { Refusal } from '../../../errors.ts';
 import { plainText } from '../../../next.ts';
@@ -53,7 +53,7 @@ export function viewWebhook(webhook: Webhook) {
 
 type Column = 'secret' | 'previous_secret';
 
-const placeOf = (column: Column, webhookId: string): SealedPlace => ({
+const columnOf = (column: Column, webhookId: string): SealedColumn => ({
   table: 'webhooks',
   column,
   row: webhookId,
@@ -71,12 +71,12 @@ export function sealWebhookSecret(
   webhookId: string,
   secret: string,
 ): string {
-  return ctx.keyring.seal(secret, placeOf(column, webhookId));
+  return ctx.keyring.seal(secret, columnOf(column, webhookId));
 }
 
 /** The secret that signs for this webhook. */
 export function openWebhookSecret(ctx: Context, webhook: Webhook): string {
-  return ctx.keyring.open(webhook.secret, placeOf('secret', webhook.id));
+  return ctx.keyring.open(webhook.secret, columnOf('secret', webhook.id));
 }
 
 /** The secrets that sign now: the current one, and the former one for a while after a rotation. */
@@ -85,7 +85,7 @@ export function signingSecrets(ctx: Context, webhook: Webhook): string[] {
   const current = openWebhookSecret(ctx, webhook);
   if (previousSecret === null || previousUntil === null || previousUntil <= ctx.now)
     return [current];
-  return [current, ctx.keyring.open(previousSecret, placeOf('previous_secret', id))];
+  return [current, ctx.keyring.open(previousSecret, columnOf('previous_secret', id))];
 }
 
 /** The result of one attempt: the answered status, or why there was no answer. */

@@ -12,10 +12,10 @@ export interface Listing<Row extends object> {
   /** The condition on rows that clients see. */
   visible: string;
   /** The table and indexed column to look up each key. */
-  places: Partial<Record<Key['column'], Place>>;
+  places: Partial<Record<Key['column'], KeyColumn>>;
 }
 
-interface Place {
+interface KeyColumn {
   from: string;
   by: string;
   /** The column with the id of the listed row. */

@@ -1,10 +1,10 @@
 import { select } from '../../../../database/select.ts';
-import type { ListPlace } from './places.ts';
+import type { ListPosition } from './positions.ts';
 
 /** The ids of the next Users after a position in the SCIM client's list. */
 export async function findRecordsAfter(
   organizationId: string,
-  place: ListPlace,
+  place: ListPosition,
   limit: number,
 ): Promise<string[]> {
   const rows = await select<{ id: string }>(
@@ -16,8 +16,8 @@ export async function findRecordsAfter(
 }
 
 /** The position of a User in the list, or null. */
-export async function findPlace(organizationId: string, id: string): Promise<ListPlace | null> {
-  const [place = null] = await select<ListPlace>(
+export async function findPlace(organizationId: string, id: string): Promise<ListPosition | null> {
+  const [place = null] = await select<ListPosition>(
     'SELECT created_at, id FROM scim_records WHERE organization_id = $1 AND id = $2',
     [organizationId, id],
     { columns: { created_at: 'time' } },

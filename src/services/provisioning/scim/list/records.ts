@@ -6,7 +6,7 @@ import { readShown, type Shown } from '../../../foundation/authority/shown.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf } from '../../../foundation/page.ts';
-import { beginning, type ListPlace } from './places.ts';
+import { beginning, type ListPosition } from './positions.ts';
 import { findPlace, findRecordsAfter } from './records.sql.ts';
 
 /** A User as the organization's SCIM client sees it. */
@@ -36,8 +36,8 @@ export const listScimUsers = operation({
 
 /** The next records, in the order of the SCIM client's own list, for which there is an index. */
 async function findAfter(organizationId: string, after: string, limit: number) {
-  const place = await placeOf(organizationId, after);
-  const ids = await findRecordsAfter(organizationId, place, limit);
+  const position = await positionOf(organizationId, after);
+  const ids = await findRecordsAfter(organizationId, position, limit);
   return ScimRecord.findAll({
     where: { id: ids },
     include: { model: Account, as: 'account', required: true },
@@ -45,10 +45,10 @@ async function findAfter(organizationId: string, after: string, limit: number) {
   });
 }
 
-async function placeOf(organizationId: string, id: string): Promise<ListPlace> {
+async function positionOf(organizationId: string, id: string): Promise<ListPosition> {
   if (id === firstKey) return beginning;
-  const place = await findPlace(organizationId, id);
-  if (place !== null) return place;
+  const position = await findPlace(organizationId, id);
+  if (position !== null) return position;
   throw new Refusal('invalid_input', 'cursor: must name a User of this organization', {
     hint: 'Begin without a cursor.',
   });

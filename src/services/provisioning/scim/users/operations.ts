@@ -9,7 +9,7 @@ import { changeRecord, leaveGroups } from '../../../tenancy/scim-records/write.t
 import { parseFilter } from '../filter.ts';
 import { readFiltered } from '../list/filtered.ts';
 import { userListing } from '../list/listing.ts';
-import { readWholeList } from '../list/places.ts';
+import { readWholeList } from '../list/positions.ts';
 import { type ListQuery, readWindow } from '../list/query.ts';
 import { applyPatch, type Own } from '../patch.ts';
 import { readProjection } from '../view.ts';

@@ -10,9 +10,9 @@ import {
 } from '../../../../finding.ts';
 import type {
   DirectoryAccount,
+  DirectoryClient,
   DirectoryEntry,
   DirectoryQuery,
-  DirectoryVisit,
 } from '../../../../outbound/directory/directory.ts';
 import { parentsOf } from '../../../tenancy/ldap/dn.ts';
 import { openFilter } from '../../../tenancy/ldap/filter.ts';
@@ -48,7 +48,7 @@ export interface DirectoryExamination {
 
 /** Examines a directory step by step (spec §4.2, security L9). A failed step does not throw. */
 export async function examineDirectory(
-  visit: DirectoryVisit,
+  visit: DirectoryClient,
   trial: Trial,
 ): Promise<DirectoryExamination> {
   const { steps, take: step } = takingSteps(async (look) => {
@@ -83,7 +83,7 @@ const greetings = [
 ] as const;
 
 /** Takes the first three steps with one connection, which fails at one of them or at none. */
-async function greet(visit: DirectoryVisit, { uri, tls }: Trial, steps: Step[]): Promise<boolean> {
+async function greet(visit: DirectoryClient, { uri, tls }: Trial, steps: Step[]): Promise<boolean> {
   const greeted = await visit.greet().catch(unreached);
   const until =
     'validUntil' in greeted ? greeted.validUntil?.toISOString().slice(0, 10) : undefined;

@@ -91,7 +91,7 @@ async function proveByDirectory(
   { input, seen, limits, returnTo }: Attempt<ByDirectory>,
 ): Promise<{ proof: Proof }> {
   const { connection } = seen;
-  const visit = await ctx.outbound.visitDirectory(connection);
+  const visit = await ctx.outbound.directoryClient(connection);
   const one = await findPerson(ctx, visit, connection, input.username).catch((error: unknown) => {
     const tooMany = error instanceof Refusal && error.code === 'too_many_requests';
     throw tooMany ? signInFailed('service_too_many_tries') : error;

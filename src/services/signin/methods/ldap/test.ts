@@ -53,7 +53,7 @@ export const testLdap = operation({
       throw refuseField('username', 'is required with a password');
     const account = { dn: settings.bindDn, password: bindPassword };
     const examine = async (watch: Watch, proving: Trial['proving']) => {
-      const visit = watch(await ctx.outbound.visitDirectory(settings));
+      const visit = watch(await ctx.outbound.directoryClient(settings));
       return examineDirectory(visit, { ...settings, account, username, password, proving });
     };
     const at = {

@@ -1,11 +1,11 @@
 import { Refusal } from '../../../../errors.ts';
 import { type Finding, wrong } from '../../../../finding.ts';
 import type { Next } from '../../../../next.ts';
-import type { DirectoryQuery, DirectoryVisit } from '../../../../outbound/directory/directory.ts';
+import type { DirectoryClient, DirectoryQuery } from '../../../../outbound/directory/directory.ts';
 import type {
   DirectoryFailure,
-  DirectoryPlace,
   DirectoryReason,
+  DirectoryStage,
   Reason,
 } from '../../../../reasons.ts';
 import type { Missing } from '../../../tenancy/ldap/find-person.ts';
@@ -177,7 +177,7 @@ export const refusalWords: Partial<Record<Reason, Words>> = {
 };
 
 /** Searches as the service account of the trial. */
-export type Ask = (query: DirectoryQuery) => ReturnType<DirectoryVisit['search']>;
+export type Ask = (query: DirectoryQuery) => ReturnType<DirectoryClient['search']>;
 
 /** A finding for a directory's refusal. `seen` replaces the sentence of the reason. */
 export function refusedWith(
@@ -188,7 +188,7 @@ export function refusedWith(
 }
 
 /** Where and why the connection to a directory failed. Throws any other error again. */
-export function unreached(error: unknown): { at: DirectoryPlace; finding: Finding<never> } {
+export function unreached(error: unknown): { at: DirectoryStage; finding: Finding<never> } {
   if (!(error instanceof Refusal) || error.kind !== 'upstream') throw error;
   const { message: seen, failure } = error;
   if (error.code === 'outbound_refused') {

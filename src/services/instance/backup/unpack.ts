@@ -16,7 +16,7 @@ import { finished, inFolder, unfinished } from './unfinished.ts';
 // daemon starts on it.
 
 /** The unpacked database of a backup. */
-export interface Placed {
+export interface Unpacked {
   url: string;
   /** Completes the restore. From then on, this is the instance's database. */
   finish(): Promise<void>;
@@ -25,11 +25,11 @@ export interface Placed {
 }
 
 /** Unpacks the database. Never replaces data. Refuses an unsuitable backup or address. */
-export async function placeBackup(backup: Backup, address: Address): Promise<Placed> {
+export async function unpackBackup(backup: Backup, address: Address): Promise<Unpacked> {
   requireKnown(backup);
   const sqlite = address.url.startsWith('sqlite:');
   if (sqlite !== (backup.header.database === 'sqlite')) throw otherKind(sqlite);
-  return sqlite ? placeFile(backup, fileOf(address.url)) : placeTables(backup, address);
+  return sqlite ? unpackFile(backup, fileOf(address.url)) : unpackTables(backup, address);
 }
 
 /** Checks the database in a backup without restoring it. Refuses a damaged or newer database. */
@@ -76,7 +76,7 @@ function requireIntegrity(file: string): void {
   );
 }
 
-async function placeFile(backup: Backup, file: string): Promise<Placed> {
+async function unpackFile(backup: Backup, file: string): Promise<Unpacked> {
   await requireNoFile(file);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.restoring`;
@@ -122,7 +122,7 @@ async function requireNoFile(file: string): Promise<void> {
   });
 }
 
-async function placeTables(backup: Backup, address: Address): Promise<Placed> {
+async function unpackTables(backup: Backup, address: Address): Promise<Unpacked> {
   await onServer(address, async ({ sequelize }) => {
     const tables = await sequelize.getQueryInterface().showAllTables();
     if (tables.length > 0) throw notEmpty(tables.length);

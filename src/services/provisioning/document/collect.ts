@@ -28,13 +28,13 @@ import type { Outside, Person, PlanInput } from './wanted.ts';
 
 // Reads the facts that a plan needs beyond the organization's own state.
 
-type Asked = Pick<PlanInput, 'state' | 'document' | 'prune'>;
+type KnownInput = Pick<PlanInput, 'state' | 'document' | 'prune'>;
 
 /** Reads these facts. Refuses a shared domain, and a directory without the required encryption. */
-export async function gatherOutside(
+export async function collectOutside(
   ctx: Context,
   organization: Organization,
-  { state, document, prune }: Asked,
+  { state, document, prune }: KnownInput,
 ): Promise<Outside> {
   if (document.ldap) requireEncryption(ctx, document.ldap);
   await refuseShared(state, document);
@@ -49,7 +49,7 @@ export async function gatherOutside(
       sso: losing ? await findLinked(state.sso?.id) : [],
       ldap: losing ? await findLinked(state.ldap?.id) : [],
     },
-    ...(await gatherGroups(organization, { state, document, prune })),
+    ...(await collectGroups(organization, { state, document, prune })),
   };
 }
 
@@ -80,7 +80,7 @@ async function findTaken({ id }: Organization, { sso }: Document): Promise<Set<s
 async function findBarredOrigins(
   ctx: Context,
   { id }: Organization,
-  { state, document: { clients = [] }, prune }: Asked,
+  { state, document: { clients = [] }, prune }: KnownInput,
 ): Promise<Outside['origins']> {
   const has = new Map(
     state.clients.map(({ name, forwardAuthOrigins }) => [name, forwardAuthOrigins]),
@@ -107,7 +107,7 @@ async function findBarredOrigins(
 async function findPeople(
   ctx: Context,
   organization: Organization,
-  { state, document }: Omit<Asked, 'prune'>,
+  { state, document }: Omit<KnownInput, 'prune'>,
 ): Promise<Map<string, Person>> {
   const here = new Set(state.members.map(({ email }) => email));
   const said = (document.members ?? []).map(({ email }) => email);
@@ -134,7 +134,7 @@ async function findPeople(
 async function findBarredOwners(
   ctx: Context,
   organization: Organization,
-  { state, document: { members = [] } }: Omit<Asked, 'prune'>,
+  { state, document: { members = [] } }: Omit<KnownInput, 'prune'>,
 ): Promise<Outside['uninvited']> {
   const owners = new Set(members.filter(({ role }) => role === 'owner').map(({ email }) => email));
   const rising = state.members.flatMap(({ accountId, email, role }) =>
@@ -199,9 +199,9 @@ async function findLinked(connectionId: string | undefined): Promise<string[]> {
 }
 
 /** The groups that may still give a role to people whose role came from a removed mapping. */
-async function gatherGroups(
+async function collectGroups(
   organization: Organization,
-  { state, document, prune }: Asked,
+  { state, document, prune }: KnownInput,
 ): Promise<Pick<Outside, 'groups' | 'pushed'>> {
   const { removed, left } = prune ? pruneMappings({ state, document }) : { removed: [], left: [] };
   const gone = new Set(removed.map(({ id }) => id));

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 
 /** Detects whether the files of an open database were moved, deleted or replaced. */
-export interface Place {
+export interface FileWatch {
   /** Remembers the files, or compares them with the remembered ones. Call it after opening. */
   taken(): void;
   /** Throws if a file was moved, deleted or replaced since `taken`. */
@@ -15,7 +15,7 @@ const freshFor = 50;
  * Watches the file, its -wal and its -shm by device and inode. An open file keeps working after it
  * was moved or deleted, and accepts writes that no later process finds.
  */
-export function watchPlace(file: string): Place {
+export function watchFile(file: string): FileWatch {
   let paths: string[] = [];
   let first: string[] | undefined;
   const check = () => {
@@ -36,11 +36,11 @@ export function watchPlace(file: string): Place {
 }
 
 /** Returns a check for reads. It compares the files at most once in 50 milliseconds. */
-export function checkSeldom(place: Place): () => void {
+export function checkSeldom(watch: FileWatch): () => void {
   let checkedAt = Number.NEGATIVE_INFINITY;
   return () => {
     if (performance.now() - checkedAt < freshFor) return;
-    place.check();
+    watch.check();
     checkedAt = performance.now();
   };
 }

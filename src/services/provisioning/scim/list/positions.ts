@@ -10,31 +10,31 @@ import { columns, type Entry, kinds } from '../../../tenancy/scim-records/record
 // positions are computed again.
 
 /** A record's position in the list's order. */
-export interface ListPlace {
+export interface ListPosition {
   created_at: Date;
   id: string;
 }
 
 /** The remembered positions in an organization's list. */
-interface ListPlaces {
+interface ListPositions {
   /**
    * The organization's count in `scim_shifts` when these positions were read. If the count changes,
    * the positions are invalid.
    */
   shifts: number;
   /** The last record of each group of 500, in the order of the list. */
-  at: readonly ListPlace[];
+  at: readonly ListPosition[];
 }
 
 /** The positions in the list of each organization. */
-export const listPlaces = remembered(() => new Map<string, ListPlaces>());
+export const listPositions = remembered(() => new Map<string, ListPositions>());
 
 const step = 500;
 // A record this old has settled: no transaction can still commit a record that sorts before it.
 const settledAfterMs = 40_000;
 const mostOrganizations = 500;
 /** A position before every record. */
-export const beginning: ListPlace = { created_at: new Date(0), id: firstKey };
+export const beginning: ListPosition = { created_at: new Date(0), id: firstKey };
 
 /** A page of the whole list, and the total. */
 export async function readWholeList(
@@ -42,9 +42,9 @@ export async function readWholeList(
   organizationId: string,
   window: { from: number; count: number },
 ): Promise<{ total: number; records: Entry[] }> {
-  const { places, total } = await survey(ctx, organizationId);
-  const passed = Math.min(Math.floor(window.from / step), places.at.length);
-  const after = places.at[passed - 1] ?? beginning;
+  const { positions, total } = await survey(ctx, organizationId);
+  const passed = Math.min(Math.floor(window.from / step), positions.at.length);
+  const after = positions.at[passed - 1] ?? beginning;
   if (window.count === 0 || window.from >= total) return { total, records: [] };
   const rows = await select<Entry>(
     `SELECT ${columns} FROM (
@@ -60,19 +60,19 @@ export async function readWholeList(
 
 /** The known positions in the list, and the total. */
 async function survey(ctx: Context, organizationId: string) {
-  const known = listPlaces(ctx).get(organizationId);
+  const known = listPositions(ctx).get(organizationId);
   let { shifts, tail } = await countAfter(organizationId, known?.at.at(-1), 2 * step);
-  let places = known?.shifts === shifts ? known : { shifts, at: [] };
-  if (places !== known || tail === 2 * step) {
-    places = { shifts, at: await extend(ctx, organizationId, places.at) };
-    ({ shifts, tail } = await countAfter(organizationId, places.at.at(-1)));
+  let positions = known?.shifts === shifts ? known : { shifts, at: [] };
+  if (positions !== known || tail === 2 * step) {
+    positions = { shifts, at: await extend(ctx, organizationId, positions.at) };
+    ({ shifts, tail } = await countAfter(organizationId, positions.at.at(-1)));
   }
-  remember(ctx, organizationId, places);
-  return { places, total: places.at.length * step + tail };
+  remember(ctx, organizationId, positions);
+  return { positions, total: positions.at.length * step + tail };
 }
 
 /** The list's shift number, and the number of records after a position, at most `most`. */
-async function countAfter(organizationId: string, after: ListPlace = beginning, most?: number) {
+async function countAfter(organizationId: string, after: ListPosition = beginning, most?: number) {
   const limit = most === undefined ? '' : `LIMIT ${most}`;
   const [row] = await select<{ shifts: number | null; tail: number }>(
     `SELECT (SELECT count FROM scim_shifts WHERE organization_id = $1) AS shifts, count(*) AS tail FROM (
@@ -84,28 +84,28 @@ async function countAfter(organizationId: string, after: ListPlace = beginning, 
 }
 
 /** Adds positions after the known ones. Other requests can run between the short queries. */
-async function extend(ctx: Context, organizationId: string, known: readonly ListPlace[]) {
+async function extend(ctx: Context, organizationId: string, known: readonly ListPosition[]) {
   const settled = new Date(ctx.now.getTime() - settledAfterMs);
   const at = [...known];
   for (;;) {
     const after = at.at(-1) ?? beginning;
-    const [place] = await select<ListPlace>(
+    const [position] = await select<ListPosition>(
       `SELECT created_at, id FROM scim_records
         WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
         ORDER BY created_at, id LIMIT 1 OFFSET ${step - 1}`,
       [organizationId, false, after.created_at, after.id, settled],
       { columns: { created_at: 'time' } },
     );
-    if (place === undefined) return at;
-    at.push(place);
+    if (position === undefined) return at;
+    at.push(position);
   }
 }
 
 /** Remembers the positions. Above the limit, forgets the organization used least recently. */
-function remember(ctx: Context, organizationId: string, places: ListPlaces): void {
-  const all = listPlaces(ctx);
+function remember(ctx: Context, organizationId: string, positions: ListPositions): void {
+  const all = listPositions(ctx);
   all.delete(organizationId);
-  all.set(organizationId, places);
+  all.set(organizationId, positions);
   const [oldest] = all.keys();
   if (all.size > mostOrganizations && oldest !== undefined) all.delete(oldest);
 }

@@ -25,7 +25,7 @@ export interface Pages {
 }
 
 /** One request to idctl's OpenID provider. */
-export interface ProviderVisit {
+export interface ProviderRequest {
   readonly ctx: Context;
   readonly session: LiveSession | null;
   /** The clients that this request has read, by client id. */
@@ -40,15 +40,15 @@ export interface ProviderVisit {
   fault?: unknown;
 }
 
-const visits = new AsyncLocalStorage<ProviderVisit>();
+const visits = new AsyncLocalStorage<ProviderRequest>();
 
 /** Runs the work with this request as the current one. */
-export function during<T>(visit: ProviderVisit, work: () => T): T {
+export function during<T>(visit: ProviderRequest, work: () => T): T {
   return visits.run(visit, work);
 }
 
 /** The current request, for functions that the package calls. They pass it on as a value. */
-export function visitNow(): ProviderVisit {
+export function requestNow(): ProviderRequest {
   const visit = visits.getStore();
   if (visit === undefined) throw new Error('the provider runs outside a request');
   return visit;

@@ -5,7 +5,7 @@ import {
 } from '../../../services/foundation/domain-names/canonical.ts';
 
 /** The typed identifier and the address to return to. Each screen passes them to the next. */
-export interface LoginPlace {
+export interface LoginQuery {
   identifier?: string | undefined;
   returnTo?: string | undefined;
 }
@@ -13,7 +13,7 @@ export interface LoginPlace {
 /** The link to a screen, with the typed identifier and the address to return to. */
 export function linkTo(
   path: string,
-  { identifier, returnTo }: LoginPlace,
+  { identifier, returnTo }: LoginQuery,
   more: Record<string, string> = {},
 ): string {
   const query = new URLSearchParams(more);

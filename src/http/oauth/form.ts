@@ -7,7 +7,7 @@ import { readForm } from '../body/form.ts';
 // (security X6).
 
 /** Reads the known fields of the form, and the client's id and secret. Null if the client has gone. */
-export async function gatherForm(
+export async function collectForm(
   known: (field: string) => boolean,
   request: Request,
   response: Response,

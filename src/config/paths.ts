@@ -6,7 +6,7 @@ import { isLoopback } from '../text/address.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The paths of one instance: its configuration, master key and SQLite database. */
-export interface ConfigPlaces {
+export interface ConfigPaths {
   configFile: string;
   keyFile: string;
   databaseFile: string;
@@ -21,16 +21,16 @@ const fileName = 'idctl.yaml';
 const system: Folders = { config: '/etc/idctl', data: '/var/lib/idctl' };
 
 /** The default paths for `init`: system folders for root, XDG folders for others. */
-export function defaultPlaces(env: Environment, uid: number): ConfigPlaces {
-  return placesIn(uid === 0 ? system : personal(env));
+export function defaultPaths(env: Environment, uid: number): ConfigPaths {
+  return pathsIn(uid === 0 ? system : personal(env));
 }
 
 /** The paths for this configuration file: beside it, unless it is in a default folder. */
-export function configPlaces(configFile: string, env: Environment): ConfigPlaces {
+export function configPaths(configFile: string, env: Environment): ConfigPaths {
   const folder = dirname(resolve(configFile));
   const known = [system, personal(env)].find(({ config }) => config === folder);
   return {
-    ...placesIn(known ?? { config: folder, data: folder }),
+    ...pathsIn(known ?? { config: folder, data: folder }),
     configFile: resolve(configFile),
   };
 }
@@ -45,7 +45,7 @@ export function serversFile(env: Environment): string {
   return join(personal(env).config, 'servers.yaml');
 }
 
-function placesIn({ config, data }: Folders): ConfigPlaces {
+function pathsIn({ config, data }: Folders): ConfigPaths {
   return {
     configFile: join(config, fileName),
     keyFile: join(config, 'master.key'),

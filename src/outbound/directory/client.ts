@@ -1,16 +1,19 @@
 import { Client, type Entry, ResultCodeError } from 'ldapts';
 import type {
   DirectoryAccount,
-  DirectoryAnswer,
+  DirectoryClient,
   DirectoryEntry,
+  DirectoryResult,
   DirectoryServer,
-  DirectoryVisit,
 } from './directory.ts';
 import { bindReason, directoryFailed, searchReason } from './failure.ts';
 import { openWire, type Wire, type WireSurroundings } from './wire.ts';
 
 /** A visit to a directory (security L5): one connection per question, one time limit for all. */
-export function visitDirectory(server: DirectoryServer, around: WireSurroundings): DirectoryVisit {
+export function directoryClient(
+  server: DirectoryServer,
+  around: WireSurroundings,
+): DirectoryClient {
   const { limits } = around;
   // This is slightly less than the limit, so that idctl's own answer is within the limit too.
   const deadline = AbortSignal.timeout(limits.total * 0.9);
@@ -44,8 +47,8 @@ export function visitDirectory(server: DirectoryServer, around: WireSurroundings
 }
 
 /** Asks within the time limit of one operation; gives the answer, or the directory's code. */
-type Ask = <T>(what: () => Promise<T>) => Promise<Asked<T>>;
-type Asked<T> = { ok: true; value: T } | { ok: false; code: number; said: string };
+type Ask = <T>(what: () => Promise<T>) => Promise<BindResult<T>>;
+type BindResult<T> = { ok: true; value: T } | { ok: false; code: number; said: string };
 
 const [busy, unavailable] = [51, 52];
 
@@ -77,7 +80,7 @@ async function bind(
   client: Client,
   ask: Ask,
   { dn, password }: DirectoryAccount,
-): Promise<DirectoryAnswer<null>> {
+): Promise<DirectoryResult<null>> {
   // RFC 4513 §5.1.1 and §5.1.2: a bind without a DN or without a password proves nothing.
   if (dn === '' || password === '') throw new Error('a bind without a name or a password');
   const bound = await ask(() => client.bind(dn, password));
