@@ -5,14 +5,8 @@ import { withMore } from '../next.ts';
 import { affectedOwners, sessionsEnding } from '../services/foundation/ending.ts';
 import type { Change } from '../services/signin/shut-out.ts';
 import type { approvalView } from '../services/tenancy/connections/approval.ts';
-import { persons } from '../text/counted.ts';
-import {
-  type Affected,
-  affectedFields,
-  sentences,
-  sessionsEndedField,
-  shutOutBy,
-} from './consequences.ts';
+import { persons, sentences } from '../text/words.ts';
+import { type Affected, affectedFields, sessionsEndedField, shutOutBy } from './consequences.ts';
 import { commandText } from './next.ts';
 import type { Fields } from './output.ts';
 import { askSecret, canAsk, confirmed } from './prompt.ts';

@@ -36,11 +36,6 @@ export const sessionsEndedField: Fields<Ended>[number] = [
   ({ sessionsEnded }) => sessionsEnded,
 ];
 
-/** Joins the sentences that are not empty into one line. */
-export function sentences(all: string[]): string {
-  return all.filter((sentence) => sentence !== '').join(' ');
-}
-
 /** A warning if the change leaves no owner a way to sign in; else empty. A dry run prints it. */
 export async function shutOutBy(call: Call, change: Change): Promise<string> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import type { Ending } from '../services/foundation/ending.ts';
 import { escaped } from '../text/escape.ts';
 import { shellWord } from '../text/shell-word.ts';
-import { sentences } from './consequences.ts';
+import { sentences } from '../text/words.ts';
 import { commandText } from './next.ts';
 import type { Flags } from './operator.ts';
 import {

@@ -4,7 +4,7 @@ import { refuseField } from '../../errors.ts';
 import type { ldapRelinkedView, ldapView } from '../../services/tenancy/ldap/connection.ts';
 import type { LdapSettingName } from '../../services/tenancy/ldap/schema.ts';
 import { ldapWords } from '../../services/tenancy/ldap/words.ts';
-import { persons } from '../../text/counted.ts';
+import { persons } from '../../text/words.ts';
 import { noun, org, verb } from '../command.ts';
 import {
   approvalFields,

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { sessionView } from '../../services/people/sessions/operations.ts';
 import { programOf } from '../../services/people/sessions/program.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/words.ts';
 import { noun, user, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';

@@ -5,8 +5,8 @@ import type { attemptView } from '../../services/signin/attempts.ts';
 import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connection.ts';
 import type { SsoSettingName } from '../../services/tenancy/sso/schema.ts';
 import { ssoWords } from '../../services/tenancy/sso/words.ts';
-import { persons } from '../../text/counted.ts';
 import { shellWord } from '../../text/shell-word.ts';
+import { persons } from '../../text/words.ts';
 import { noun, org, verb } from '../command.ts';
 import {
   approvalFields,

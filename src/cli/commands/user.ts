@@ -5,7 +5,7 @@ import type { loginLinkView } from '../../services/people/sessions/schema.ts';
 import type { totpResetView } from '../../services/people/two-factor/operations.ts';
 import type { passwordSetView, shownUserView } from '../../services/people/users/operations.ts';
 import type { deletedUserView } from '../../services/tenancy/profile/operations.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/words.ts';
 import { noun, verb } from '../command.ts';
 import { credentialText } from '../consequences.ts';
 import { commandText } from '../next.ts';

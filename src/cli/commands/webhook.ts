@@ -8,7 +8,7 @@ import type {
   webhookTestView,
   webhookView,
 } from '../../services/tenancy/webhooks/webhook.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/words.ts';
 import { noun, org, verb } from '../command.ts';
 import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';

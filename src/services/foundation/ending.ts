@@ -1,5 +1,5 @@
 import type { Next } from '../../next.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/words.ts';
 
 /**
  * The words for an operation that ends or removes something: what people read before they agree,

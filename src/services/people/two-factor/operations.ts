@@ -7,7 +7,7 @@ import { Passkey } from '../../../database/models/passkey.ts';
 import { isRehearsed, transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import type { Part } from '../../../next.ts';
-import { counted } from '../../../text/counted.ts';
+import { counted } from '../../../text/words.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';

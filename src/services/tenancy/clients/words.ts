@@ -1,8 +1,7 @@
-import type { WordsFor } from '../../foundation/setting-words.ts';
-import type { ClientSettings } from './fields.ts';
+import type { SettingWords } from '../../foundation/setting-words.ts';
 
 /** The words for the settings of a client. */
-export const clientWords: WordsFor<keyof ClientSettings> = {
+export const clientWords = {
   name: { label: 'Name', about: 'The name that people read when they sign in.' },
   redirectUris: {
     label: 'Redirect URIs',
@@ -55,4 +54,4 @@ export const clientWords: WordsFor<keyof ClientSettings> = {
     about: 'The lowest role in the project; default: viewer.',
     options: { '--role <role>': 'the lowest project role that can sign in (default: viewer)' },
   },
-};
+} satisfies Record<string, SettingWords>;

@@ -9,7 +9,7 @@ import { Account } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { counted } from '../../../text/counted.ts';
+import { counted } from '../../../text/words.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant, userRef, viewOf } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';

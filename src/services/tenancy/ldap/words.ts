@@ -1,8 +1,7 @@
-import type { WordsFor } from '../../foundation/setting-words.ts';
-import type { LdapSettingName } from './schema.ts';
+import type { SettingWords } from '../../foundation/setting-words.ts';
 
 /** The words for the settings of a directory connection. */
-export const ldapWords: WordsFor<LdapSettingName> = {
+export const ldapWords = {
   uri: {
     label: 'Server',
     about: 'The server: `ldaps://HOST`, or `ldap://HOST` with StartTLS.',
@@ -68,4 +67,4 @@ export const ldapWords: WordsFor<LdapSettingName> = {
       '--no-groups-attribute': 'do not read groups (default)',
     },
   },
-};
+} satisfies Record<string, SettingWords>;

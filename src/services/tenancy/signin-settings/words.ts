@@ -1,8 +1,7 @@
-import type { WordsFor } from '../../foundation/setting-words.ts';
-import type { SignInSettingName } from './operations.ts';
+import type { SettingWords } from '../../foundation/setting-words.ts';
 
 /** The words for the sign-in settings of an organization. */
-export const signInWords: WordsFor<SignInSettingName> = {
+export const signInWords = {
   password: {
     label: 'Password',
     about: 'Whether people sign in with e-mail address and password.',
@@ -40,4 +39,4 @@ export const signInWords: WordsFor<SignInSettingName> = {
       '--restrict-oauth-to-verified-domains <how>': 'on or off, as explained above',
     },
   },
-};
+} satisfies Record<string, SettingWords>;

@@ -1,8 +1,7 @@
-import type { WordsFor } from '../../foundation/setting-words.ts';
-import type { SsoSettingName } from './schema.ts';
+import type { SettingWords } from '../../foundation/setting-words.ts';
 
 /** The words for the settings of a single sign-on connection. */
-export const ssoWords: WordsFor<SsoSettingName> = {
+export const ssoWords = {
   emailDomain: {
     label: 'E-mail domain',
     about: 'The e-mail domain of the people who sign in.',
@@ -81,4 +80,4 @@ export const ssoWords: WordsFor<SsoSettingName> = {
       '--no-require-local-two-factor': 'leave the second factor to the provider (default)',
     },
   },
-};
+} satisfies Record<string, SettingWords>;

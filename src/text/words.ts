@@ -7,3 +7,8 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 export function persons({ length }: readonly unknown[]): string {
   return counted(length, 'person', 'people');
 }
+
+/** Joins the sentences that are not empty into one line. */
+export function sentences(all: string[]): string {
+  return all.filter((sentence) => sentence !== '').join(' ');
+}
