@@ -32,8 +32,9 @@ export interface OpenOptions {
 
 /**
  * Opens all resources of a process: key, database, outbound. Refuses `config_invalid`,
- * `key_invalid`, `schema_newer`, `database_moved`, `not_ready`, `conflict` if it may not migrate yet, or
- * an error of the database such as `database_unreachable`. After a refusal, nothing is open.
+ * `key_invalid`, `schema_newer`, `database_moved`, `not_ready`, `conflict` if it may not migrate
+ * yet, or an error of the database such as `database_unreachable`. After a refusal, nothing is
+ * open.
  */
 export async function openApp(
   { config }: Pick<LoadedConfig, 'config'>,
@@ -112,7 +113,7 @@ async function prepare(
 
 /**
  * Copies a SQLite database before pending migrations change it, so that the operator can go back.
- * A restore needs no copy.
+ * A restore does not need a copy.
  */
 async function copyFirst(
   { clock, log }: App,

@@ -67,7 +67,7 @@ const description = [
     `On another host, most commands work through the API of a server, which ${bold('--server')}, ${bold('IDCTL_SERVER')} or ${bold('idctl login')} names. They have the rights of your token.`,
   ),
   paragraph(
-    'Results go to standard output, everything else to standard error. A pipe gets no colour and whole values. Without a terminal, a command asks no question and names the missing option. Secrets come from a prompt, from standard input, from a file or from the environment, never from an argument. The only exception is the code of an authenticator, which is valid once.',
+    'Results go to standard output, everything else to standard error. A pipe does not get a colour and whole values. Without a terminal, a command does not ask a question and names the missing option. Secrets come from a prompt, from standard input, from a file or from the environment, never from an argument. The only exception is the code of an authenticator, which is valid once.',
   ),
   paragraph(
     `Some verbs have aliases: ${alike.map(aliasesOf).join('; ')}. A group's page names the verb that it has.`,

@@ -128,7 +128,7 @@ function isForeign(path: string, { node }: Arch): boolean {
   return machine !== undefined && (machine !== `linux-${node}` || path.includes('.musl.'));
 }
 
-/** Makes a file not executable, because idctl runs no program of a package except Node. */
+/** Makes a file not executable, because idctl does not run a program of a package except Node. */
 function withoutExecution(file: string): void {
   if (lstatSync(file).isFile()) chmodSync(file, 0o644);
 }

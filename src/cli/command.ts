@@ -96,7 +96,7 @@ export function dressed(command: Command, example: string): Command {
     })
     .configureOutput({
       outputError: () => {},
-      // Commander writes the help here if the command line names no command.
+      // Commander writes the help here if the command line does not name a command.
       writeErr: (text) => void (asksJson(command) || process.stderr.write(text)),
     })
     .addHelpText('after', `\nExample:\n  $ ${example}`)

@@ -36,7 +36,10 @@ export const sessionsEndedField: Fields<Ended>[number] = [
   ({ sessionsEnded }) => sessionsEnded,
 ];
 
-/** A warning if the change leaves no owner a way to sign in; else empty. A dry run prints it. */
+/**
+ * A warning if the change does not leave an owner a way to sign in; else empty. A dry run prints
+ * it.
+ */
 export async function shutOutBy(call: Call, change: Change): Promise<string> {
   const { findShutOut } = await import('../services/signin/shut-out.ts');
   const { slug, owners } = await call.operate(findShutOut, { ...call.input, change });

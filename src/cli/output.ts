@@ -170,7 +170,7 @@ function shown(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return nothing;
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell === 'object') return cell.length === 0 ? nothing : escaped(cell.join(', '));
-  // A person needs no milliseconds.
+  // A person does not need milliseconds.
   return escaped(String(cell).replace(/(T\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1Z'));
 }
 

@@ -187,7 +187,8 @@ function keysIn(text: string, path: string): Buffer[] {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
-  if (lines.length === 0) throw notKey(path, 'it contains no key: the file is empty or truncated');
+  if (lines.length === 0)
+    throw notKey(path, 'it does not contain a key: the file is empty or truncated');
   return lines.map((line) => keyIn(line, path));
 }
 

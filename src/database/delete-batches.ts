@@ -33,7 +33,7 @@ export async function deleteOld<Row extends Model>(
   const table = model.getTableName();
   const fields = model.primaryKeyAttributes.map((name) => model.getAttributes()[name]?.field);
   const key = fields.join(', ');
-  // SQLite has one writer, so it needs no row locks.
+  // SQLite has one writer, so it does not need row locks.
   const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
   const sql = `DELETE FROM ${table} WHERE (${key}) IN (
     SELECT ${key} FROM ${table} WHERE ${column} < $1 AND ${also}

@@ -17,7 +17,7 @@ import { readRow } from './read-row.ts';
 import { execute, select, selectAmong } from './select.ts';
 
 // Holds rows until the transaction ends. Each function returns the rows as they are now. SQLite has
-// one writer, which holds everything, so it needs no locks. The order is in hold-order.ts.
+// one writer, which holds everything, so it does not need locks. The order is in hold-order.ts.
 
 // For an account, `whole` would wait for every writer of a row that refers to it.
 
@@ -139,7 +139,10 @@ function made(kind: Kind, ids: readonly string[]): void {
   noteHolds(kind, ids, 'whole', { late: true });
 }
 
-/** Excludes other additions of this kind to the organization. It is without a rank, because it comes last. */
+/**
+ * Excludes other additions of this kind to the organization. It is without a rank, because it comes
+ * last.
+ */
 async function room(cap: string, organizationId: string): Promise<void> {
   if (locksRows())
     await select('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
@@ -155,7 +158,9 @@ async function table(name: string, mode: 'EXCLUSIVE' | 'SHARE ROW EXCLUSIVE'): P
   if (locksRows()) await execute(`LOCK TABLE ${name} IN ${mode} MODE`, []);
 }
 
-/** The enabled webhooks of an organization, kept: none is removed before its delivery is written. */
+/**
+ * The enabled webhooks of an organization, kept: none is removed before its delivery is written.
+ */
 function webhooks(organizationId: string): Promise<Webhook[]> {
   return Webhook.findAll({
     where: { organizationId, enabled: true },

@@ -41,7 +41,7 @@ export interface Database {
   pending(): Promise<string[]>;
   /** The used and idle connections, and the callers waiting. On SQLite, only the writer counts. */
   load(): DatabaseLoad;
-  /** Resolves when the database answers. Refuses a server that accepts no writes. */
+  /** Resolves when the database answers. Refuses a server that does not accept writes. */
   ping(): Promise<void>;
   /**
    * False if a write failed for lack of space, or if writes were tried and none was committed for

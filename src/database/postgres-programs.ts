@@ -12,7 +12,7 @@ type Program = 'pg_dump' | 'pg_restore';
 export interface Run {
   program: Program;
   words: string[];
-  /** The database, `postgres://…`. Absent if the program needs no server. */
+  /** The database, `postgres://…`. Absent if the program does not need a server. */
   url?: string;
 }
 

@@ -16,7 +16,7 @@ const gone: Meaning = {
   },
 };
 const standby: Meaning = {
-  message: 'The database server accepts no writes.',
+  message: 'The database server does not accept writes.',
   hint: { technical: 'The server is a standby or read-only. Set database.url to the primary.' },
 };
 const denied: Meaning = {
@@ -155,7 +155,7 @@ const sayings = [
   /^Connection timed out$/,
 ];
 
-/** The refusal for a server that accepts no writes. */
+/** The refusal for a server that does not accept writes. */
 export function standbyRefusal(): Refusal {
   return refuse(standby);
 }

@@ -79,8 +79,9 @@ function linger(request: IncomingMessage): void {
 const silentFor = 100;
 
 /**
- * Returns a function that drains the server. The server then accepts no new connections and drops
- * idle ones. Open requests are answered with `Connection: close`, or cut off after the budget.
+ * Returns a function that drains the server. The server then does not accept new connections and
+ * drops idle ones. Open requests are answered with `Connection: close`, or cut off after the
+ * budget.
  */
 export function createDrain(server: Server): (budgetMs: number) => Promise<void> {
   const sockets = new Set<Socket>();

@@ -32,8 +32,8 @@ export interface SessionTokens {
 }
 
 /**
- * The cookies of a new or refreshed session. The name of the session gives no access: with it, the
- * next sign-in or sign-out of this browser finds the session to end when the token has expired.
+ * The cookies of a new or refreshed session. The name of the session does not give access: with it,
+ * the next sign-in or sign-out of this browser finds the session to end when the token has expired.
  */
 export function sessionCookies(tokens: SessionTokens): CookieChange[] {
   const maxAge = tokens.refreshExpiresIn;

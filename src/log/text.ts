@@ -1,6 +1,6 @@
 import { escaped } from '../text/escape.ts';
 
-/** One JSON log line as short text for a person at a terminal. A refusal shows no stack. */
+/** One JSON log line as short text for a person at a terminal. A refusal does not show a stack. */
 export function asText(json: string): string {
   const { level, time, msg, err, ...fields } = parsed(json);
   const said = msg === 'request' ? requestIn(fields) : [String(msg ?? ''), ...restOf(fields)];

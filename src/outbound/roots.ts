@@ -6,7 +6,7 @@ import { fileFault } from '../host/file-fault.ts';
 /**
  * The root certificates that TLS connections trust: Node's, and those in the PEM file of a setting.
  * Undefined without a file. Refuses `config_invalid`, naming the setting, if the file is unreadable
- * or contains no certificate.
+ * or does not contain a certificate.
  */
 export function trustedRoots(setting: string, file: string | undefined): SecureContext | undefined {
   // The roots are parsed only once here, because parsing takes 12 ms.
@@ -25,7 +25,7 @@ function readPem(setting: string, file: string): string {
       cause,
     });
   }
-  throw new Refusal('config_invalid', `${setting}: ${file} contains no PEM certificate`);
+  throw new Refusal('config_invalid', `${setting}: ${file} does not contain a PEM certificate`);
 }
 
 function readText(setting: string, file: string): string {

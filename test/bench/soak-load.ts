@@ -94,7 +94,7 @@ export async function setSoakStage(database: string, idctl: string): Promise<Soa
 
 type CreateClient = (options?: Parameters<typeof createClient>[1]) => Client;
 
-// The preparation sends no request with this client, as no daemon runs yet.
+// The preparation does not send a request with this client, as no daemon runs yet.
 const createClientOf: CreateClient = (options) => createClient(baseUrl, options);
 
 const createClientAt =

@@ -244,7 +244,7 @@ if (dialect === 'postgres') {
     expect(await codesOf([write()])).toEqual([]);
   });
 
-  test('a read without Sequelize that freezes, loses its connection or fails leaves no broken connection', async () => {
+  test('a read without Sequelize that freezes, loses its connection or fails does not leave a broken connection', async () => {
     const database = await openFreshDatabase();
     onTestFinished(() => database.close());
     const pid = async () =>

@@ -7,7 +7,7 @@ import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/databas
 import { type Installation, install } from '../support/installation.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
 
-// On PostgreSQL, idctl makes no copy: copies are the administrator's task.
+// On PostgreSQL, idctl does not make a copy: copies are the administrator's task.
 if (dialect === 'sqlite') {
   let site: Installation;
   let file: string;

@@ -153,7 +153,7 @@ describe('a database is not writable', { timeout: 60_000 }, () => {
 });
 
 test.runIf(dialect === 'postgres')(
-  'a trial write fails without the synchronous standby, and leaves no server process that waits for it',
+  'a trial write fails without the synchronous standby, and does not leave a server process that waits for it',
   { timeout: 60_000 },
   async () => {
     const server = await startPostgres();

@@ -57,7 +57,7 @@ describe.skipIf(missing)('an application behind forward auth', () => {
       const { headers } = JSON.parse(await page.locator('body').innerText());
       expect(headers).toMatchObject({ 'x-idctl-email': email, 'x-idctl-groups': 'member' });
       expect(headers.cookie ?? '').not.toContain('idctl');
-      // The session at idctl continues, so a visit without cookies needs no sign-in page.
+      // The session at idctl continues, so a visit without cookies does not need a sign-in page.
       const cookies = await page.context().cookies(origin);
       expect(cookies.map(({ name }) => name).toSorted()).toEqual(['idctl', 'idctl-flow']);
       await page.context().clearCookies({ domain: 'app.localhost' });

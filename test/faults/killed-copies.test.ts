@@ -40,7 +40,7 @@ async function killWhileWriting(words: string[], folder: string, more = {}) {
 }
 
 test.each(['-', 'idctl.backup'])(
-  'a killed backup to %s leaves no copy, and the next backup removes what a power cut left',
+  'a killed backup to %s does not leave a copy, and the next backup removes what a power cut left',
   async (to) => {
     const folder = join(site.folder, 'temporary');
     mkdirSync(folder);

@@ -10,7 +10,7 @@ import { portOf } from '../support/ports.ts';
 import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 
 describe.skipIf(dialect !== 'postgres')('a database server', () => {
-  test('that takes no writes makes the daemon not ready, and doctor says so', async () => {
+  test('that does not take writes makes the daemon not ready, and doctor says so', async () => {
     const site = await install();
     onTestFinished(() => site.close());
     const daemon = await site.serve();
@@ -26,11 +26,11 @@ describe.skipIf(dialect !== 'postgres')('a database server', () => {
         const answer = await createClient(daemon.url).get('/readyz');
         return [answer.status, answer.body.detail];
       })
-      .toEqual([503, 'The database server accepts no writes.']);
+      .toEqual([503, 'The database server does not accept writes.']);
     const { code, out } = await site.run(['doctor']);
     expect([code, out]).toEqual([
       1,
-      expect.stringContaining('The database server accepts no writes'),
+      expect.stringContaining('The database server does not accept writes'),
     ]);
   });
 

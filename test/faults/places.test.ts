@@ -64,7 +64,7 @@ describe.skipIf(rootMissing())('with a user or a disk that only root can give', 
   );
 
   test.skipIf(dialect !== 'sqlite')(
-    'a move whose new database finds no space names the new database, and changes nothing',
+    'a move whose new database does not find space names the new database, and changes nothing',
     async () => {
       const site = await install();
       onTestFinished(() => site.close());

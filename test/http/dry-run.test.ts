@@ -37,7 +37,7 @@ async function rows(): Promise<string> {
   return JSON.stringify(all);
 }
 
-test('a dry run answers 200 with the view, or refuses as the route does, and changes no row', async () => {
+test('a dry run answers 200 with the view, or refuses as the route does, and does not change a row', async () => {
   const before = await rows();
   const told: string[] = [];
   for (const route of rehearsable) {

@@ -110,7 +110,7 @@ describe('pages whose form would be refused', () => {
       expect([page.status, noForm(page), page.text]).toEqual([
         409,
         true,
-        expect.stringMatching(/This instance sends no mail/),
+        expect.stringMatching(/This instance does not send mail/),
       ]);
       expect(page.text.toLowerCase()).toContain('sign in another way');
       expect(page.body).toContain('name="identifier"');

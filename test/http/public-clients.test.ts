@@ -66,7 +66,7 @@ test('O10 token, userinfo and revocation allow the origin of a public client, an
     expect((await preflight(path, origin)).headers[allowed]).toBeUndefined();
 });
 
-test('O10 a client with a secret opens no origin, and neither does a part of an origin', async () => {
+test('O10 a client with a secret does not open an origin, and neither does a part of an origin', async () => {
   const app = await application(idctl);
   for (const path of called)
     expect((await preflight(path, origin)).headers[allowed]).toBeUndefined();

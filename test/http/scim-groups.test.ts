@@ -609,7 +609,7 @@ test('a large group is returned whole, or with only the requested attributes', a
   expect(values.body.members[0]).toEqual({ value: body.members[0].value });
   const hidden = await client.get('/Groups?excludedAttributes=members');
   expect(hidden.body.Resources[0]).not.toHaveProperty('members');
-  // In a search of everything, a filter on attributes of Groups finds no Users.
+  // In a search of everything, a filter on attributes of Groups does not find Users.
   const search = await client.send('POST', '/.search', {
     filter: `members eq "${members[0]?.value}"`,
   });

@@ -167,7 +167,7 @@ test('--uninstall removes only the manual pages and completions that it linked',
   expect(readdirSync(pages)).toEqual(['idctl-mine.1']);
 });
 
-test('install.sh in an unpacked release takes no commit from a Git repository around it', () => {
+test('install.sh in an unpacked release does not take a commit from a Git repository around it', () => {
   const git = (...words: string[]) =>
     spawnSync('git', ['-C', folder, ...words], { encoding: 'utf8' });
   git('init', '--quiet');

@@ -360,7 +360,7 @@ describe('L5 StartTLS', () => {
     return { directory, visit: await visit({ uri: directory.uri, tls: true }) };
   };
 
-  test('L5 a directory without StartTLS gets no password', async () => {
+  test('L5 a directory without StartTLS does not get a password', async () => {
     const { directory, visit } = await starttls((request) => result(request, 2, 'unsupported'));
     await expect(visit.prove(account)).rejects.toMatchObject(refusal('TLS', 'starttls_refused'));
     expect(directory.requests.map(({ kind }) => kind)).toEqual(['extended']);

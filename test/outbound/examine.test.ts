@@ -64,7 +64,7 @@ describe('a provider without faults', () => {
     expect(step('redirect URI')?.hint).toBeUndefined();
   });
 
-  test('the test sends a made-up code with the redirect URI and a verifier, and starts no sign-in', async () => {
+  test('the test sends a made-up code with the redirect URI and a verifier, and does not start a sign-in', async () => {
     await examine();
     const form = new URLSearchParams(asked('/token')[0]?.body);
     expect(Object.fromEntries(form)).toMatchObject({
@@ -134,7 +134,7 @@ describe('each fault is reported once, with one thing to change', () => {
     },
   );
 
-  test('if the token endpoint accepts no client secret, the step client authentication fails and the endpoint gets no request', async () => {
+  test('if the token endpoint does not accept a client secret, the step client authentication fails and the endpoint does not get a request', async () => {
     provider.answers.discovery = () => ({
       body: { ...provider.document(), token_endpoint_auth_methods_supported: ['private_key_jwt'] },
     });
@@ -202,7 +202,7 @@ describe('each fault is reported once, with one thing to change', () => {
   );
 
   test.each(['token_endpoint', 'userinfo_endpoint'])(
-    'S9 a %s inside the private network fails, and the token endpoint gets no request',
+    'S9 a %s inside the private network fails, and the token endpoint does not get a request',
     async (endpoint) => {
       provider.answers.discovery = () => ({
         body: { ...provider.document(), [endpoint]: 'https://169.254.169.254/latest' },

@@ -85,7 +85,7 @@ describe('sending mail', () => {
     },
   );
 
-  test('gives up in time if the server does not listen or stays silent, and leaves no connection', async () => {
+  test('gives up in time if the server does not listen or stays silent, and does not leave a connection', async () => {
     const [port] = await freePorts(1);
     await expect(
       network({ smtpUrl: `smtp://127.0.0.1:${port}` }).sendMail(message),

@@ -23,7 +23,7 @@ describe('I7 the claim that contains the groups', () => {
   });
 
   test.each([{ realm: 'text' }, { realm: null }, { realm: ['roles'] }, {}])(
-    '%j contains no groups claim',
+    '%j does not contain groups claim',
     (claims) => {
       expect(kept(claims, 'realm.roles')).toMatchObject({ groups: null, groupsMalformed: false });
     },

@@ -94,6 +94,6 @@ test('explain names the group that gives a role, and the groups kept for a deact
   );
   const away = shown({ ...view, member: null, keptGroups: ['Developers'] }).join(' ');
   expect(away.replace(/\s+/g, ' ')).toContain(
-    'Member no: SCIM shows the person as deactivated Projects - Next sign-in gives no role. Activate the person in the SCIM client; SCIM keeps Developers',
+    'Member no: SCIM shows the person as deactivated Projects - Next sign-in does not give a role. Activate the person in the SCIM client; SCIM keeps Developers',
   );
 });

@@ -125,7 +125,7 @@ describe('a table', () => {
     );
   });
 
-  it('is not shortened in a pipe, and contains no tab', () => {
+  it('is not shortened in a pipe, and does not contain a tab', () => {
     const text = shown((screen) =>
       printTable([{ id: '1', name: `a\tb${'x'.repeat(300)}` }], fields, screen),
     );

@@ -127,7 +127,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
 
   it('--version takes --json too', async () => {
     expect(await type(['--version', '--json'])).toBe(0);
-    // A checkout is not a build, so it names no commit.
+    // A checkout is not a build, so it does not name a commit.
     expect(JSON.parse(out)).toEqual({ version: expect.any(String), commit: null, date: null });
   });
 

@@ -177,7 +177,7 @@ test('X4 no refusal shows the value of a secret', async () => {
   }
 });
 
-test('a list of one needs no brackets, and a list can use commas as in the environment', async () => {
+test('a list of one does not need brackets, and a list can use commas as in the environment', async () => {
   const { config } = await load(
     'http:\n  trustedProxies: 10.0.0.0/8\noutbound:\n  allow: a.test, b.test\n',
   );

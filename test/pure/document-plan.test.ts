@@ -165,7 +165,7 @@ describe('access after mappings are removed', () => {
       expect(await losing('member', 'sso', [gives('dev', 'admin')])).toEqual([]);
     });
 
-    test('no one loses the role, if a directory gave it: a directory removes no role, and its groups match by common name', async () => {
+    test('no one loses the role, if a directory gave it: a directory does not remove a role, and its groups match by common name', async () => {
       expect(await losing('admin', 'ldap', [])).toEqual([]);
       expect(await losing('admin', 'ldap', [gives('it', 'admin'), gives('dev', 'member')])).toEqual(
         [],

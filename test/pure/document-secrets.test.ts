@@ -216,7 +216,7 @@ test('X12 each secret is named with its source and the host that will receive it
   expect(JSON.stringify(read.document(true))).not.toMatch(/"one"|inside/);
 });
 
-test('X12 X9 the name of a file adds no line about another secret', () => {
+test('X12 X9 the name of a file does not add a line about another secret', () => {
   const file = '/acme/idp\n  sso.clientSecret for good.test, from \u202e\u001b[31mX';
   const sources = [{ field: 'sso.clientSecret', file, host: 'evil.test' }];
   const line =

@@ -43,6 +43,6 @@ test('a missing certificate file and a file without certificates have different 
     `doh.caFile: ${nowhere} does not exist`,
   );
   expect(() => trustedRoots('doh.caFile', import.meta.filename)).toThrow(
-    'contains no PEM certificate',
+    'does not contain a PEM certificate',
   );
 });

@@ -44,7 +44,7 @@ test('X3 a new key has 256 bits, differs each time and reads back', async () => 
   expect(await readFile(path, 'utf8')).toMatch(/^# .*\n# .*\n[\w-]{43}\n$/);
 });
 
-test('X3 a new key overwrites no file', async () => {
+test('X3 a new key does not overwrite a file', async () => {
   await writeFile(path, 'precious');
   await expect(createKeyFile(path)).rejects.toMatchObject({ code: 'already_exists' });
   await rm(path);

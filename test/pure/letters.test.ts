@@ -42,7 +42,7 @@ describe('a mail', () => {
     expect(told(null).opening).toMatch(/^You are invited to join/);
   });
 
-  test('O6 P9 the name of the inviting organization is shortened, contains no link, and is not in the subject', () => {
+  test('O6 P9 the name of the inviting organization is shortened, does not contain a link, and is not in the subject', () => {
     const told = (organization: string) => invitationLetter(from, { ...invited, organization });
     const { subject, opening } = told('Win at https://evil.test/now or mail win@evil.test');
     expect(subject).toBe(`You are invited - ${from.service}`);

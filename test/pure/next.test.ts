@@ -194,7 +194,7 @@ test('no service writes a command or the request of a route', async () => {
   expect(found).toEqual([]);
 });
 
-test('a plain hint names no setting, header or field: such a sentence is technical', () => {
+test('a plain hint does not name a setting, header or field: such a sentence is technical', () => {
   const keys = settings()
     .map(({ key }) => key)
     .filter((key) => /[.A-Z]/.test(key));

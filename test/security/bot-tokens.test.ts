@@ -137,11 +137,11 @@ test('no token stays valid if the app is revoked, or the owner disabled, while t
 
 test.each([
   [
-    'revoked gets no token',
+    'revoked does not get a token',
     (ctx: Context, id: string) => revokeApp(ctx, { id, keepTokens: false }),
   ],
   [
-    'regenerated gets no token with its former secret',
+    'regenerated does not get a token with its former secret',
     (ctx: Context, id: string) => regenerateApp(ctx, { id }),
   ],
 ])('P14 an app that is being %s', async (_, end) => {

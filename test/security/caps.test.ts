@@ -127,7 +127,7 @@ test.each(kinds)(
   },
 );
 
-test('O15 above the cap, an import that adds no mapping is accepted, and one that adds is refused', async () => {
+test('O15 above the cap, an import that does not add a mapping is accepted, and one that adds is refused', async () => {
   const { id, client, at } = await tenant();
   await fillCap('mappings', id, caps.mappings.most + 2);
   const importing = (mappings: unknown[], replace: boolean) =>
@@ -249,7 +249,7 @@ describe('O15 the organizations of an account', () => {
       expect(left.status).toBe(204);
     }
     expect(await creating(client)).toMatchObject({ status: 409, body: { code: 'cap_reached' } });
-    // Owning organizations of others takes no room from the person's own.
+    // Owning organizations of others does not take room from the person's own.
     const heir = await signedIn(idctl, other.email);
     expect((await creating(heir)).status).toBe(201);
   });

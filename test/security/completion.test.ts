@@ -124,7 +124,7 @@ const find = (begin: string) => addresses.find((address) => address.startsWith(b
 const begins = ['zed', 'yan', 'xi', 'wu', 'vi', 'ux', 'so', 'ro', 'qi', 'pa', 'oz'];
 
 describe.each(shells)('X9 completion in %s', (name, shell) => {
-  test('X9 an address is completed unchanged, and the shell runs no part of it', async () => {
+  test('X9 an address is completed unchanged, and the shell does not run a part of it', async () => {
     const inQuotes = ['zed', 'yan', 'xi', 'so', 'oz'];
     const lines = [
       ...begins.map((begin) => `user show ${begin}`),
@@ -162,7 +162,7 @@ describe.each(shells)('X9 completion in %s', (name, shell) => {
     expect(existsSync(canary)).toBe(false);
   }, 500_000);
 
-  test('X9 the common start of several values is completed, and the shell runs no part of it', async () => {
+  test('X9 the common start of several values is completed, and the shell does not run a part of it', async () => {
     // Tab inserts the common start. In bash, this leaves a quote open, which the next input closes.
     const end = name === 'bash' ? "a'" : 'a';
     const lines = [`user show twi\t${end}`];

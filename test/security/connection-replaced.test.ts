@@ -122,7 +122,7 @@ async function company() {
 }
 
 describe('I1 a connection that is removed and created again', () => {
-  test('I1 gives no linked account to another provider: the sign-in is refused as a conflict, with an event', async () => {
+  test('I1 does not give a linked account to another provider: the sign-in is refused as a conflict, with an event', async () => {
     const { org, domain, email, id, replace } = await company();
     await replace(hostile);
     const attack = await signInAt(idctl, hostile, domain, asserted(hostile, email));
@@ -138,7 +138,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(late.answer.status).toBe(200);
   });
 
-  test('I1 gives no linked account to another subject of the same provider, but accepts the former subject', async () => {
+  test('I1 does not give a linked account to another subject of the same provider, but accepts the former subject', async () => {
     const { org, domain, email, sub, id, replace } = await company();
     await replace(honest);
     const attack = await signInAt(idctl, honest, domain, asserted(honest, email));
@@ -253,7 +253,7 @@ describe('I1 a connection that is removed and created again', () => {
     expect(inherited.answer.body.user.id).toBe(next.answer.body.user.id);
   });
 
-  test('I1 I3 gives no linked account to another provider, even if the domain is verified again or the account taken over', async () => {
+  test('I1 I3 does not give a linked account to another provider, even if the domain is verified again or the account taken over', async () => {
     const { org, domain, email, id, replace } = await company();
     await removeDomain(idctl.operator(), { org: org.slug, domain });
     await verifiedDomain(idctl, org.slug, domain);
@@ -530,7 +530,7 @@ describe.skipIf(counterpartMissing('slapd'))('I1 a directory that is replaced', 
   });
 
   test.each(['removed and made again', 'changed in place'])(
-    'I1 if a connection is %s for another server, the server gets no linked account, whatever entryUUID it sends',
+    'I1 if a connection is %s for another server, the server does not get a linked account, whatever entryUUID it sends',
     async (how) => {
       const { org, email, id, key, save, owner, path, signIn } = await staffed();
       if (how === 'removed and made again') await owner.send('DELETE', path);

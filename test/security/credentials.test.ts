@@ -185,7 +185,7 @@ describe('P2 a revocation takes effect at the next request', () => {
     }
   });
 
-  test('P2 a token contains no role: every request uses the current membership', async () => {
+  test('P2 a token does not contain a role: every request uses the current membership', async () => {
     const { slug: org, owner } = await organization(idctl);
     const client = await signedIn(idctl, owner.email);
     const events = async () => (await client.get(`/api/v1/orgs/${org}/events`)).status;

@@ -86,7 +86,7 @@ async function type(words: string, document: object, env: Record<string, string>
 const fromVariable = () => connection({ env: 'IDCTL_SECRET_IDP' });
 const named = 'sso.clientSecret for idp.acme.test, from the variable IDCTL_SECRET_IDP';
 
-test('X12 from afar, a plan sends no secret, names its source and host, and exits with 8', async () => {
+test('X12 from afar, a plan does not send a secret, names its source and host, and exits with 8', async () => {
   const { exit, out, err } = await type('plan', fromVariable(), remote);
   expect(out).toContain(`  ${named} (not compared)\n`);
   expect(err).toContain('1 secret not compared');

@@ -190,7 +190,7 @@ test('O8 a SCIM client cannot make another person’s address lead to a member',
   expect([roleOf(evil), roleOf(boss)]).toEqual(['member', 'admin']);
 });
 
-test('O8 an apply adds no member on a domain that is given up at the same time', async () => {
+test('O8 an apply does not add a member on a domain that is given up at the same time', async () => {
   const operator = idctl.operator();
   const at = { org: 'acme', domain: `${fresh('leaving')}.test` };
   await addDomain(operator, at);
@@ -240,7 +240,7 @@ test('X4 a plan, an apply, an event, an export and an error show no secret', asy
   expect(again.body.changes).toEqual([]);
 });
 
-test('O12 X4 an apply returns no client secret, and an export contains none', async () => {
+test('O12 X4 an apply does not return a client secret, and an export contains none', async () => {
   const client = { name: 'Canary', redirectUris: ['https://canary.test/'] };
   const document = { idctl: 1, clients: [client] };
   const { body } = await tryApply(company.admin, document);
@@ -411,7 +411,7 @@ test('S10 a changed address of the directory needs the password again, in the pl
   });
 });
 
-test('O3 a document that leaves no owner a way to sign in is refused as a whole', async () => {
+test('O3 a document that does not leave an owner a way to sign in is refused as a whole', async () => {
   const { slug, people } = await foundEmpty(idctl, 1);
   await addMember(idctl.operator(), { org: slug, email: people[0] ?? '', role: 'owner' });
   const domain = 'people.test';

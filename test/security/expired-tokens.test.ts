@@ -35,7 +35,7 @@ const signIns: Record<string, (thief: Client, email: string | null) => Promise<u
 };
 
 test.each(Object.entries(signIns))(
-  'P1 %s ends no session by an expired access token',
+  'P1 %s does not end a session by an expired access token',
   async (_, signIn) => {
     const { browser, accessToken } = await victim();
     const { email } = await person(idctl);
@@ -48,7 +48,7 @@ test.each(Object.entries(signIns))(
   },
 );
 
-test('P1 the name of a session gives no access, and only a name that idctl wrote ends a session', async () => {
+test('P1 the name of a session does not give access, and only a name that idctl wrote ends a session', async () => {
   const { browser, accessToken } = await victim();
   const { email } = await person(idctl);
   const name = browser.jar.get('session_name') ?? '';

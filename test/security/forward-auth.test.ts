@@ -307,7 +307,7 @@ test('O11 a second tab that begins later shares the cookie of the first', async 
   });
 });
 
-test('O11 a browser that keeps no cookie begins again once, and is then refused', async () => {
+test('O11 a browser that does not keep a cookie begins again once, and is then refused', async () => {
   const { session, origin } = await application();
   const { protocol, host } = new URL(origin);
   const headers = { 'x-forwarded-proto': protocol.slice(0, -1), 'x-forwarded-host': host };
@@ -476,7 +476,7 @@ test('O11 a link preview (HEAD) does not use up the ticket', async () => {
   expect((await browser.get(ticket)).status).toBe(302);
 });
 
-test('O11 P4 a session that was not used for 14 days opens no application', async () => {
+test('O11 P4 a session that was not used for 14 days does not open an application', async () => {
   const { browser, session } = await application();
   await enter(browser, session);
   idctl.wait(14 * 24 * 3600 + 60);

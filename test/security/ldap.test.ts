@@ -235,7 +235,7 @@ describe.skipIf(counterpartMissing('slapd'))('against OpenLDAP', () => {
 });
 
 describe('L1 exactly one directory', () => {
-  test('L1 a sign-in sends no byte to the directory of another organization', async () => {
+  test('L1 a sign-in does not send a byte to the directory of another organization', async () => {
     const [one, two] = [
       await scripted(welcoming('x@y.test')),
       await scripted(welcoming('x@y.test')),
@@ -386,7 +386,7 @@ describe('L7 L8 faults of the directory', () => {
     ['changed', (org: string) => changeLdap(idctl.operator(), { org, searchBase: 'dc=test' })],
     ['removed', (org: string) => removeLdap(idctl.operator(), { org })],
   ])(
-    'L7 a connection that is %s while the directory answers signs no person in',
+    'L7 a connection that is %s while the directory answers does not sign a person in',
     async (_, change) => {
       let meanwhile: Promise<unknown> = Promise.resolve();
       const found = { mail: '', org: '' };

@@ -76,7 +76,7 @@ test('P8 a lockout ends by itself, doubles with each new lockout, and lasts a da
   expect((await tryPassword(email ?? '', password)).status).toBe(200);
 });
 
-test('P8 a daemon whose clock is behind asks no client to wait longer than the lockout lasts', async () => {
+test('P8 a daemon whose clock is behind does not ask a client to wait longer than the lockout lasts', async () => {
   const { email } = await person(idctl);
   await fail(email ?? '', 10);
   idctl.wait(-30);

@@ -56,7 +56,7 @@ test('O10 X10 the sign-in page names an application, and lets forms send to it, 
   expect(await shown(other, path, app)).toEqual(nothing);
 });
 
-test('O10 X10 a link that no authorization made names no application', async () => {
+test('O10 X10 a link that no authorization made does not name an application', async () => {
   const [app, rival] = [await applicationAt('wiki'), await applicationAt('rival')];
   const own = browser();
   const path = await signInPageOf(own, await rival.begin());

@@ -47,14 +47,14 @@ test.each([
   'token',
   'unlinked',
   'joined',
-])('X10 a link to /?done=%s shows no notice', async (done) => {
+])('X10 a link to /?done=%s does not show a notice', async (done) => {
   const { client } = await arrived();
   expect((await open(client, `/?done=${done}`)).body).not.toContain(notice);
   expect((await open(client, `/?done=${done}.${'A'.repeat(22)}`)).body).not.toContain(notice);
 });
 
 test.each(['signed-out', 'new-password'])(
-  'X10 a link to /login?done=%s shows no notice',
+  'X10 a link to /login?done=%s does not show a notice',
   async (done) => {
     for (const client of [idctl.client(), idctl.client({ keepCookies: true })]) {
       await client.get('/login');

@@ -154,7 +154,7 @@ describe.skipIf(counterpartMissing('slapd'))(
         expect(entered.text).toContain('Sign out');
       }
       expect(await signInByLdap(idctl, { username: uid })).toMatchObject({ status: 200 });
-      // With passwords off, an address on an unverified domain gets no form: the directory form
+      // With passwords off, an address on an unverified domain does not get a form: the directory form
       // appears only when chosen.
       idctl.app.config.signin.password = 'off';
       expect(formsOf(await at(idctl, '/login', { identifier: elsewhere }))).toEqual([]);

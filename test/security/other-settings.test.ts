@@ -34,7 +34,7 @@ async function unproven(idctl: Idctl, provider: LyingProvider) {
 }
 
 describe('I1 I2 trust.domains: off', () => {
-  test('I2 single sign-on needs no verified domain', async () => {
+  test('I2 single sign-on does not need a verified domain', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);
@@ -43,7 +43,7 @@ describe('I1 I2 trust.domains: off', () => {
     await provider.stop();
   });
 
-  test('I1 if a provider sends no subject, the address identifies the account, and a new address makes a new account', async () => {
+  test('I1 if a provider does not send a subject, the address identifies the account, and a new address makes a new account', async () => {
     const idctl = await openInstance({ outbound, trust: { domains: 'off' } });
     const provider = await startLyingProvider(registration.clientId, '');
     const { domain } = await unproven(idctl, provider);

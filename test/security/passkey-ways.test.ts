@@ -106,7 +106,7 @@ describe('the base URL', () => {
     ['an IP address', 'https://192.0.2.7'],
     ['an IPv6 address', 'https://[2001:db8::7]'],
     ['plain http off loopback', 'http://id.example.test'],
-  ])('P16 if it is %s, idctl offers no passkeys', async (_name, site) => {
+  ])('P16 if it is %s, idctl does not offer passkeys', async (_name, site) => {
     const idctl = await openInstance({ baseUrl: site });
     const unavailable = { status: 409, body: { code: 'passkeys_unavailable' } };
     expect(await idctl.client().post('/api/v1/auth/passkey/options')).toMatchObject(unavailable);

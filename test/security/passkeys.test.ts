@@ -272,7 +272,7 @@ describe('adding and removing a passkey', () => {
     expect(account.id).toBeDefined();
   });
 
-  test('P15 P16 a session without the account’s second factor adds no passkey, however recent it is', async () => {
+  test('P15 P16 a session without the account’s second factor does not add a passkey, however recent it is', async () => {
     const { account } = await personWithPasskey(idctl);
     // A sign-in through a provider asks for no second factor here.
     const client = await signedInPastFactor(account.id);

@@ -429,7 +429,7 @@ describe('I8 every way to become owner', () => {
   });
 });
 
-describe('I8 a session through an unapproved connection creates no organization', () => {
+describe('I8 a session through an unapproved connection does not create an organization', () => {
   const refused = { status: 403, body: { code: 'recent_sign_in_required', methods: [] } };
 
   test('I8 it is refused, also after a confirmation, by a token made in it, and after the approval', async () => {

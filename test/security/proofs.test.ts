@@ -80,7 +80,7 @@ test('I3 `init` proves the address of the first owner', async () => {
   ]);
 });
 
-test('I3 `init` makes no stranger the owner: it removes the password, sessions and name of an account that signed up with the address', async () => {
+test('I3 `init` does not make a stranger the owner: it removes the password, sessions and name of an account that signed up with the address', async () => {
   const idctl = await openInstance({ signup: { open: 'on' } });
   const stranger = idctl.client({ keepCookies: true });
   const email = 'olga@acme.test';

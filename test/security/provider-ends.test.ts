@@ -163,7 +163,7 @@ test('O10 if there is no session to end, the logout page keeps the cookies and d
   expect((await browser.get('/api/v1/me')).status).toBe(200);
 });
 
-test('O10 prompt=none shows no page, even with response_mode=form_post', async () => {
+test('O10 prompt=none does not show a page, even with response_mode=form_post', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const asked = { prompt: 'none', response_mode: 'form_post' };
@@ -194,7 +194,7 @@ test('O10 I3 after an account is deleted, its codes and tokens are deleted too',
   expect(await ProviderRecord.count({ where })).toBe(0);
 });
 
-test('O10 a restored backup sends no pending logout to a client', async () => {
+test('O10 a restored backup does not send a pending logout to a client', async () => {
   const app = await application(idctl, { backchannelLogoutUri: receiver.url });
   const browser = await browserOf(idctl, app.email);
   await app.signIn(browser);

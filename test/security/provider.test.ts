@@ -292,7 +292,7 @@ test('O10 a person of another organization gets access_denied, and the event doe
   expect(rows).toEqual([]);
 });
 
-test('O10 a member who is removed between code and token gets no token', async () => {
+test('O10 a member who is removed between code and token does not get a token', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   const { code, checks } = await codeOf(app, browser);

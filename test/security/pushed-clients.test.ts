@@ -38,7 +38,7 @@ async function pushing(email: string) {
 const refusalsOf = (organizationId: string) =>
   Event.findAll({ where: { kind: 'client.refused', organizationId } });
 
-test('O8 I4 O10 a client admits no pushed stranger, with or without a page, and the event does not name the stranger', async () => {
+test('O8 I4 O10 a client does not admit a pushed stranger, with or without a page, and the event does not name the stranger', async () => {
   const email = `${fresh('stranger')}@elsewhere.test`;
   const { app, pushed, push } = await pushing(email);
   await push();
@@ -60,7 +60,7 @@ test('O8 I4 O10 a client admits no pushed stranger, with or without a page, and 
     expect(JSON.stringify(event)).not.toContain(said);
 });
 
-test('O8 I4 O11 forward auth admits no pushed stranger, and the event does not name the stranger', async () => {
+test('O8 I4 O11 forward auth does not admit a pushed stranger, and the event does not name the stranger', async () => {
   const email = `${fresh('stranger')}@elsewhere.test`;
   const { app, origin, pushed, push } = await pushing(email);
   await push();

@@ -55,7 +55,7 @@ async function push(userName: string): Promise<{ rival: ScimClient; record: stri
 
 const active = (value: boolean) => ({ op: 'replace', path: 'active', value });
 
-test('O8 P12 a pushed membership ends no session and no token elsewhere, when it begins, ends or begins again', async () => {
+test('O8 P12 a pushed membership ends neither a session nor a token elsewhere, when it begins, ends or begins again', async () => {
   const { email, signIn } = await victim();
   const { client, answer } = await signIn();
   expect(answer.status).toBe(200);

@@ -166,7 +166,7 @@ describe('O8 a person that SCIM pushed on a foreign domain can be invited', () =
     expect(role).toBe('owner');
   });
 
-  test('O8 a document makes no pushed person an owner, except the operator’s', async () => {
+  test('O8 a document does not make a pushed person an owner, except the operator’s', async () => {
     const at = await pushedPerson();
     const document = { idctl: 1, members: [{ email: at.email, role: 'owner' }] };
     const planned = await at.owner.post(`/api/v1/orgs/${at.org}/plan`, { document });

@@ -535,7 +535,7 @@ describe('O8 O6 `user delete` by the operator is never refused', () => {
     );
   });
 
-  test('O6 `user delete` frees the address and the external identities, and leaves no tombstone', async () => {
+  test('O6 `user delete` frees the address and the external identities, and does not leave a tombstone', async () => {
     const { slug: org, id: organizationId } = await organization(idctl);
     const { id, email } = await person(idctl);
     await addMember(idctl.operator(), { org, email: email ?? '', role: 'member' });

@@ -127,7 +127,7 @@ describe('races between a sign-in and the loss of access', () => {
     expect(await liveSessions(id)).toBe(0);
   });
 
-  test('P5 a sign-in with the old password during a password change leaves no session', async () => {
+  test('P5 a sign-in with the old password during a password change does not leave a session', async () => {
     const { email, id } = await person(idctl);
     const answer = await during(
       () => setUserPassword(idctl.operator(), { user: id, password: 'another long one' }),
@@ -137,7 +137,7 @@ describe('races between a sign-in and the loss of access', () => {
     expect(await liveSessions(id)).toBe(0);
   });
 
-  test('P2 a sign-in while the account is being disabled leaves no session that works after it is enabled again', async () => {
+  test('P2 a sign-in while the account is being disabled does not leave a session that works after it is enabled again', async () => {
     const { email, id } = await person(idctl);
     const answer = await during(
       () => disableUser(idctl.operator(), { user: id }),
@@ -201,7 +201,7 @@ describe('races between a sign-in and the loss of access', () => {
   });
 });
 
-test('P2 a sign-in in progress while its organization is deleted leaves no session', async () => {
+test('P2 a sign-in in progress while its organization is deleted does not leave a session', async () => {
   const { org, domain } = await joined(idctl, directoryOf('ldap://127.0.0.1:1'));
   const connection = await LdapConnection.findOne({
     where: { organizationId: org.id },

@@ -224,7 +224,7 @@ describe.skipIf(rootMissing())(
       );
     });
 
-    test('X8 doctor as root finds no fault with the owner of a whole instance', async () => {
+    test('X8 doctor as root does not find a fault with the owner of a whole instance', async () => {
       expect(await failures()).toEqual(['base URL', 'resolver']);
     });
 

@@ -174,7 +174,7 @@ test('O1 a person’s sign-in settings come from the organization that verified 
   expect(await login(instance, ada.email)).toBe(403);
 });
 
-test('O1 if anyone can make organizations, each governs only its verified domains, so a new one changes no outcome', async () => {
+test('O1 if anyone can make organizations, each governs only its verified domains, so a new one does not change an outcome', async () => {
   const instance = await openInstance({ orgs: { creation: 'anyone' } });
   const { org, domain } = await withSso(instance);
   const ada = await person(instance);
@@ -223,7 +223,7 @@ describe('O2 restricting to verified domains', () => {
     expect(await someone('elsewhere.test')).toBe('signin_method_off');
   });
 
-  test('O2 O5 refuses an account with a private address that was linked before, and links no new one', async () => {
+  test('O2 O5 refuses an account with a private address that was linked before, and does not link a new one', async () => {
     const social = await openSocial(openIdctl);
     onTestFinished(() => social.close());
     const { idctl, google, github } = social;
@@ -295,7 +295,7 @@ describe('O3 no change of settings locks every owner out', () => {
     await addMember(instance.operator(), { org: org.slug, email: waiting, role: 'owner' });
     await set(instance, org.slug, { github: false });
     await disableUser(instance.operator(), { user: org.owner.id });
-    // A change that removes no way in is allowed.
+    // A change that does not remove a way in is allowed.
     await set(instance, org.slug, { github: true, magicCode: true });
     await expect(set(instance, org.slug, { password: false })).rejects.toMatchObject(lockedOut);
   });

@@ -99,7 +99,7 @@ describe('S3 the browser', () => {
     expect((await comeBack(browser, callback, navigation)).status).toBe(200);
   });
 
-  test('S3 a client that is no browser needs no cookie, as the specification says', async () => {
+  test('S3 a client that is no browser does not need a cookie, as the specification says', async () => {
     const { callback } = await returning();
     expect((await comeBack(idctl.client(), callback)).status).toBe(200);
   });
@@ -119,7 +119,7 @@ describe('S4 answers of the provider', () => {
     ['no nonce', { nonce: undefined }],
     ['an expiry in the past', { exp: 1 }],
     ['another sub than userinfo', { sub: 'someone-else' }],
-  ])('S4 an ID token with %s is refused and makes no account', async (_, twist) => {
+  ])('S4 an ID token with %s is refused and does not make an account', async (_, twist) => {
     const { browser, callback, answerToken, idToken } = await returning();
     const accounts = await Account.count();
     answerToken(await idToken(twist));
@@ -139,7 +139,7 @@ describe('S4 answers of the provider', () => {
     }
   });
 
-  test('S4 if a provider sends no ID token, the sub of userinfo identifies the person', async () => {
+  test('S4 if a provider does not send an ID token, the sub of userinfo identifies the person', async () => {
     const { browser, callback, answerToken, userinfo } = await returning();
     answerToken();
     expect((await comeBack(browser, callback)).body.user.email).toBe(userinfo.email);

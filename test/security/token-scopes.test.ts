@@ -141,7 +141,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
   });
   afterAll(() => idctl.close());
 
-  test('P15 a stolen token of scope write admits no person, even an owner’s', async () => {
+  test('P15 a stolen token of scope write does not admit a person, even an owner’s', async () => {
     const { admin, owner } = company;
     const [pat, bot] = [await tokenClient(idctl, admin.id), await botClient(idctl, admin.id)];
     const [owners, ownersBot] = [
@@ -179,7 +179,7 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
     await expect(admins).rejects.toMatchObject({ code: 'scope_required' });
   });
 
-  test('P15 a token of scope write can still change projects, invitations, mappings and roles, if it grants no admin role', async () => {
+  test('P15 a token of scope write can still change projects, invitations, mappings and roles, if it does not grant an admin role', async () => {
     const pat = await tokenClient(idctl, company.admin.id);
     const done = [
       await pat.post(`${org}/projects`, { name: 'Built' }),

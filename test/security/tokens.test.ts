@@ -320,7 +320,7 @@ describe('interface page: a token cannot do everything that its owner can', () =
     expect((await useToken(idctl, token)).status).toBe(200);
   });
 
-  test('session_required: with tokens.manageCredentials a token makes tokens, but deletes no organization and makes no owner', async () => {
+  test('session_required: with tokens.manageCredentials a token makes tokens, but deletes no organization and does not make an owner', async () => {
     const { owner, slug } = await organization(idctl);
     const { id, token } = await tokenOf(idctl, { user: owner.id });
     const config = { ...idctl.app.config, tokens: { manageCredentials: 'on' as const } };

@@ -535,7 +535,7 @@ describe('I3 a stranger who had the address first', () => {
     expect(await eventsOf(org.slug, 'account.reclaimed')).toEqual([]);
   });
 
-  test('I3 a request of the stranger in progress makes no token after the reclaim', async () => {
+  test('I3 a request of the stranger in progress does not make a token after the reclaim', async () => {
     const { domain, open } = await newcomer(provider.issuer);
     const email = `ada@${domain}`;
     const { accessToken, id } = await stranger(email);

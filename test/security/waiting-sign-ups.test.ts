@@ -97,7 +97,9 @@ test('I3 doctor reports that accounts wait for a code which is not mailed', asyn
   await withoutMail(async () => {
     expect(await checkSignUps(app)).toMatchObject({
       ok: true,
-      message: expect.stringMatching(/wait.* for a mailed code, and this instance sends no mail/),
+      message: expect.stringMatching(
+        /wait.* for a mailed code, and this instance does not send mail/,
+      ),
       hint: hintLike('idctl user create'),
     });
   });

@@ -347,7 +347,7 @@ describe.skipIf(missing)('a backup made under load', () => {
 });
 
 if (dialect === 'sqlite') {
-  test('a backup that is interrupted leaves no files', async () => {
+  test('a backup that is interrupted does not leave files', async () => {
     const folder = join(site.folder, 'temporary');
     await mkdir(folder);
     const env = { IDCTL_DATABASE: site.database, IDCTL_KEY_FILE: site.keyFile, TMPDIR: folder };

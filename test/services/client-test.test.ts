@@ -88,7 +88,7 @@ test.each([
   ],
   ['a client with a secret and EdDSA, without PKCE', { idTokenAlg: 'EdDSA', pkce: false }],
   ['a public client', { public: true }],
-])('the test of %s runs a whole sign-in and leaves no trace', async (_name, given) => {
+])('the test of %s runs a whole sign-in and does not leave a trace', async (_name, given) => {
   const { org, made, ask } = await site(given);
   await keysOfIdTokens(idctl.operator());
   const traces = () =>

@@ -20,7 +20,7 @@ import {
 } from '../support/move.ts';
 import { postgresMissing } from '../support/postgres.ts';
 
-// A move loses no data if processes stop, databases are swapped or other processes hold locks.
+// A move does not lose data if processes stop, databases are swapped or other processes hold locks.
 
 const crowd = 20;
 const known = { pat: '', org: '' };

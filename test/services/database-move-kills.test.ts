@@ -18,7 +18,7 @@ import {
 } from '../support/move.ts';
 import { postgresMissing } from '../support/postgres.ts';
 
-// A move survives kills and other processes, and changes no value.
+// A move survives kills and other processes, and does not change a value.
 
 const crowd = 250;
 const missing = (await postgresMissing()) !== null;
@@ -46,7 +46,7 @@ const rowsIn = async (database: string, table: string) =>
   Number((await site.query(`SELECT count(*) AS n FROM ${table}`, database))[0]?.['n']);
 
 describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
-  test('to the other kind, back, and to the same kind changes no checksum', async () => {
+  test('to the other kind, back, and to the same kind does not change a checksum', async () => {
     const from = await copyOfDatabase(site.database);
     const there = await both.fresh(otherKind);
     const back = await both.fresh(dialect);

@@ -64,7 +64,7 @@ describe('O6 invitations', () => {
     const answer = await invite(email.toUpperCase(), 'admin');
     expect(answer.status).toBe(201);
     const { id, token, url, expiresAt, ...rest } = answer.body;
-    // This instance sends no mail.
+    // This instance does not send mail.
     expect(rest).toEqual({
       email,
       role: 'admin',
@@ -219,7 +219,7 @@ describe('O6 invitations', () => {
     expect((await accept(client, body.token)).status).toBe(200);
   });
 
-  test('O1 an invitation of another organization creates no account on a verified domain; its own does', async () => {
+  test('O1 an invitation of another organization does not create an account on a verified domain; its own does', async () => {
     const [owner, stranger] = [await company(), await company()];
     const email = `${fresh('ina')}@${await verifiedDomain(idctl, owner.org.slug)}`;
     const signUp = (invitation: string) =>

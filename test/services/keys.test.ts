@@ -192,7 +192,7 @@ test('X2 the keys are read at most once a minute, whatever the number of request
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('X2 a retired key signs no new tokens, verifies its own, and signs the same claims to the same bytes', async () => {
+test('X2 a retired key does not sign new tokens, verifies its own, and signs the same claims to the same bytes', async () => {
   await ensureSigningKey(at(start));
   const old = await currentSigner(at(start));
   const token = await signToken({ typ: 'at+jwt', signer: old, claims });

@@ -136,7 +136,7 @@ describe.skipIf(missing)('groups of a directory', () => {
     expect(await preview({ groups: [] })).toMatchObject({ adds: [], changes: [], removes: [] });
   });
 
-  test('are not read if the connection names no attribute for them', async () => {
+  test('are not read if the connection does not name an attribute for them', async () => {
     const { org: plain, domain: other } = await joined(idctl, settingsFor(slapd));
     const who = fresh('bob');
     await slapd.person(who, { mail: `${who}@${other}` });

@@ -256,7 +256,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     });
   });
 
-  test('a whole sign-in is tested, and leaves no account or session', async () => {
+  test('a whole sign-in is tested, and does not leave an account or session', async () => {
     const { ask, org, domain } = await tester();
     const count = async () => [
       await Account.count(),

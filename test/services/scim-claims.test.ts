@@ -110,7 +110,7 @@ test('I7 a sign-in unites the claim’s groups and the pushed groups; explain an
   expect(await ada.told()).toEqual({ org: 'member' });
 });
 
-test('I7 the last claim of a disabled connection gives no new role, and its earlier roles stay', async () => {
+test('I7 the last claim of a disabled connection does not give a new role, and its earlier roles stay', async () => {
   const { base, scim, person, push } = await founded({ autoRemove: true });
   const ada = await person();
   await ada.signIn(['claimed']);

@@ -23,7 +23,7 @@ afterAll(() => idctl.close());
 const path = '/api/v1/auth/signup';
 const whole = () => ({ email: `${fresh('ada')}@example.test`, password, name: 'Ada Byron' });
 
-test('interface page: on an instance that sends no mail, a sign-up creates the account and a session', async () => {
+test('interface page: on an instance that does not send mail, a sign-up creates the account and a session', async () => {
   const body = { ...whole(), locale: 'de' };
   const client = idctl.client({ keepCookies: true });
   const answer = await client.post(path, { ...body, email: body.email.toUpperCase() });

@@ -261,7 +261,7 @@ describe('faults of the provider are stored as idctl’s own codes', () => {
 });
 
 describe('strangers', () => {
-  test('starting a sign-in stores no attempt, and neither does a refused state', async () => {
+  test('starting a sign-in does not store an attempt, and neither does a refused state', async () => {
     const { domain, attempts } = await watched(liar.issuer);
     await start(idctl.client(), domain);
     await idctl.client().get('/auth/sso/callback?code=c&state=forged');

@@ -176,7 +176,7 @@ describe('refused sign-ins', () => {
     ['email_domain_differs', { email: 'ada@elsewhere.test' }],
     ['email_not_verified', { email_verified: false }],
     ['email_not_verified', { email_verified: 'false' }],
-  ])('§4.1 step 4, I6 %s: %j is refused and creates no account', async (reason, claims) => {
+  ])('§4.1 step 4, I6 %s: %j is refused and does not create an account', async (reason, claims) => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const before = await Account.count();
     const { sub } = someone(domain, claims);

@@ -229,7 +229,7 @@ test('P12 with requireLocalTwoFactor, the sign-in waits for a code, and only a c
     maxAge: 300,
   });
   expect(JSON.stringify(answer.body)).not.toContain(cookie?.value);
-  // The waiting sign-in stores no unused claims of the provider.
+  // The waiting sign-in does not store unused claims of the provider.
   const waiting = await PendingSignIn.findOne({
     where: { accountId: account.id },
     rejectOnEmpty: true,

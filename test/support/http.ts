@@ -15,7 +15,7 @@ export interface Answer {
 }
 
 /**
- * A client of one server. Unlike fetch, it adds no headers such as `accept`, and follows no
+ * A client of one server. Unlike fetch, it does not add headers such as `accept`, and follows no
  * redirect.
  */
 export interface Client {

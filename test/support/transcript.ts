@@ -102,7 +102,7 @@ async function installIdctl(bin: string): Promise<void> {
 const word = /'[^']*'|"[^"$`\\]*"|[^\s'"|&;<>$`\\(){}*?~#!]+/g;
 const plain = new RegExp(`^idctl(?:\\s+(?:${word.source}))*$`);
 
-/** The words after `idctl` of a command that needs no shell; null for any other command. */
+/** The words after `idctl` of a command that does not need a shell; null for any other command. */
 function plainWords(command: string): string[] | null {
   if (!plain.test(command)) return null;
   const words = command.match(word) ?? [];

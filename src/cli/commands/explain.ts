@@ -42,7 +42,7 @@ export function addExplainCommand(program: Command): void {
   verb(program, 'explain <user>', {
     summary: 'Explain how a person could sign in, and what keeps them out',
     detail:
-      'It assumes the right password and codes. It also assumes that a provider or directory sends the same address and identity as before. It changes nothing and asks no provider.',
+      'It assumes the right password and codes. It also assumes that a provider or directory sends the same address and identity as before. It changes nothing and does not ask a provider.',
     required: org,
     options: { '--project <project>': 'only this project, by id or slug' },
     example: 'idctl explain ada@acme.com --org acme',
@@ -58,7 +58,7 @@ export function addExplainCommand(program: Command): void {
 function unknownText(keptGroups: string[] | null): string {
   if (keptGroups === null) return 'unknown: no groups yet';
   const kept = keptGroups.length === 0 ? 'no groups' : fewOf(keptGroups).join(', ');
-  return `gives no role. Activate the person in the SCIM client; SCIM keeps ${kept}`;
+  return `does not give a role. Activate the person in the SCIM client; SCIM keeps ${kept}`;
 }
 
 /** Prints the explanation as tables, on one screen. */
@@ -100,7 +100,7 @@ function nextText({ adds, changes, removes, orgRole }: Next): string | string[] 
     ...changes.map(({ project, from, to }) => `change ${project.slug}: ${from} to ${to}`),
     ...removes.map(({ project }) => `remove ${project.slug}`),
   ];
-  return texts.length === 0 ? 'changes no role' : fewOf(texts);
+  return texts.length === 0 ? 'does not change a role' : fewOf(texts);
 }
 
 const triesOf = {

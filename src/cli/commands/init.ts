@@ -139,7 +139,7 @@ async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string):
   if (others.length === 0) return;
   const message = `${file} exists already, with a different ${others.join(' and ')}.`;
   throw new Refusal('conflict', message, {
-    hint: { technical: `Edit ${file}: idctl init changes no configuration.` },
+    hint: { technical: `Edit ${file}: idctl init does not change a configuration.` },
   });
 }
 

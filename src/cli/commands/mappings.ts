@@ -132,7 +132,7 @@ async function add(call: Call): Promise<void> {
   if (made) call.note(whenGiven(view));
 }
 
-/** Says when people get the role. A SCIM group whose spelling differs gives no role. */
+/** Says when people get the role. A SCIM group whose spelling differs does not give a role. */
 function whenGiven({ group, scimGroup }: z.output<typeof newMappingView>): string {
   if (scimGroup === group)
     return 'Members of the SCIM group have the role now. Others get it at their next sign-in.';

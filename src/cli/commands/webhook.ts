@@ -100,7 +100,7 @@ export function addWebhookCommands(program: Command): void {
       call.list((await operations()).listWebhooks, row, 'There are no webhooks.'),
   });
   addSwitch(webhook, 'enable', 'Enable a webhook, even if it was disabled because it failed');
-  addSwitch(webhook, 'disable', 'Disable a webhook; idctl keeps no new events for it');
+  addSwitch(webhook, 'disable', 'Disable a webhook; idctl does not keep new events for it');
   verb(webhook, 'rotate <id>', {
     summary: 'Make a new secret; for 24 hours both secrets sign each message',
     options: org,

@@ -87,5 +87,5 @@ async function withCa(
 export async function readCa(field: string, file: string): Promise<string> {
   const pem = String(await readNamedFile(field, file));
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-  throw refuseField(field, `${file} contains no PEM certificate`);
+  throw refuseField(field, `${file} does not contain a PEM certificate`);
 }

@@ -50,7 +50,7 @@ export class ClientOrigin extends rowOf(
   {
     origin: column.key(column.string()),
     clientId: column.to('clients'),
-    /** Whether the operator registered it, so that its host needs no verified domain. */
+    /** Whether the operator registered it, so that its host does not need a verified domain. */
     byOperator: column.flag(),
   },
   () => [column.index('client_origins_client_id', ['client_id'])],

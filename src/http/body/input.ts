@@ -29,7 +29,7 @@ export async function readInput(
     checkInput(route, given, { ...request.params, ...fillIn(route, given, request, secure) });
   if (!takesBody(route)) {
     if (hasBody(request)) {
-      throw new Refusal('malformed_request', `${route.method} takes no body on this path.`, {
+      throw new Refusal('malformed_request', `${route.method} does not take a body on this path.`, {
         hint: 'Send the fields in the query.',
       });
     }

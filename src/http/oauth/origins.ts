@@ -3,7 +3,7 @@ import { hasPublicClientAt } from '../../services/signin/provider/client-row.ts'
 import type { Origins } from '../origins.ts';
 
 // Public clients in a browser call these endpoints from their own origin (Fetch, section 3.2). No
-// answer allows credentials, so a browser sends no cookie of idctl.
+// answer allows credentials, so a browser does not send a cookie of idctl.
 
 const described = [
   '/.well-known/openid-configuration',

@@ -38,8 +38,8 @@ export function requireFormToken(expected: string, sent: unknown): void {
 }
 
 // The URL of a page names the notice to show. The name is signed for the account and the form
-// cookie, so that a link from elsewhere shows no notice. It is not bound to the session, because
-// connecting a provider begins a new session.
+// cookie, so that a link from elsewhere does not show a notice. It is not bound to the session,
+// because connecting a provider begins a new session.
 
 type Bound = Pick<Visit, 'ctx' | 'cookie'>;
 

@@ -197,7 +197,7 @@ function wireOn(
 
 const unbind = Buffer.from([0x30, 0x05, 0x02, 0x01, 0x7f, 0x42, 0x00]);
 
-/** Sends an unbind (RFC 4511 §4.3), so that the directory logs no lost connection. */
+/** Sends an unbind (RFC 4511 §4.3), so that the directory does not log a lost connection. */
 function leave(socket: Socket): void {
   socket.write(unbind);
   socket.destroySoon();

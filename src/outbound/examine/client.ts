@@ -39,7 +39,7 @@ export async function examineClient(
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   if (!methods.some((method) => /^client_secret_(basic|post)$/.test(method))) {
     return wrong(
-      'a token endpoint that accepts no client secret',
+      'a token endpoint that does not accept a client secret',
       'At the provider, allow client_secret_basic or client_secret_post for this client.',
     );
   }

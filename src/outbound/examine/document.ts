@@ -10,7 +10,7 @@ import { isLookupError } from './place.ts';
 /** A received discovery document, with the provider's time. */
 export interface Discovered {
   document: Record<string, unknown>;
-  /** In milliseconds since 1970; null if the provider sends no time. */
+  /** In milliseconds since 1970; null if the provider does not send a time. */
   date: number | null;
 }
 

@@ -96,9 +96,9 @@ const expectations: Record<StepName, (subject: Confidential) => string> = {
   clock: () => "at most 60 seconds off this machine's clock",
 };
 
-/** Whether both clocks agree. `theirs` is null if the provider sends no time. */
+/** Whether both clocks agree. `theirs` is null if the provider does not send a time. */
 function examineClock(theirs: number | null, ours: number): Finding {
-  if (theirs === null) return right('the provider sends no time');
+  if (theirs === null) return right('the provider does not send a time');
   const seconds = Math.round((theirs - ours) / 1000);
   const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
   if (Math.abs(seconds) <= 60) return right(seconds === 0 ? 'the same' : apart);

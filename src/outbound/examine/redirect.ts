@@ -7,8 +7,8 @@ import { random, refusalAsNull } from './client.ts';
 
 /**
  * Whether the provider redirects people back to the redirect URI. The request has `prompt=none`, so
- * the provider shows no page (OpenID Connect Core §3.1.2.1). A provider that knows the URI then
- * redirects to it with an error. Others must not redirect (RFC 6749 §4.1.2.1).
+ * the provider does not show a page (OpenID Connect Core §3.1.2.1). A provider that knows the URI
+ * then redirects to it with an error. Others must not redirect (RFC 6749 §4.1.2.1).
  */
 export async function examineRedirect(
   fetch: BoundedFetch,

@@ -70,7 +70,7 @@ describe.skipIf(missing)('PostgreSQL under Patroni', () => {
     expect(await patroni.query(leader, 'SELECT one FROM kept', 'idctl')).toEqual([{ one: 1 }]);
   }, 600_000);
 
-  test('loses no acknowledged write over HAProxy in ten kills of the primary, a switchover and a kill of the standby', async () => {
+  test('does not lose an acknowledged write over HAProxy in ten kills of the primary, a switchover and a kill of the standby', async () => {
     await expectNoLoss('HAProxy', [
       ...Array.from({ length: 10 }, () => killPrimary),
       switchOver,
@@ -78,11 +78,11 @@ describe.skipIf(missing)('PostgreSQL under Patroni', () => {
     ]);
   }, 1_500_000);
 
-  test('loses no acknowledged write while the host of the primary is frozen for 40 seconds, three times', async () => {
+  test('does not lose an acknowledged write while the host of the primary is frozen for 40 seconds, three times', async () => {
     await expectNoLoss('HAProxy', [freezePrimary, freezePrimary, freezePrimary]);
   }, 1_500_000);
 
-  test('loses no acknowledged write while the network of the primary is cut', async () => {
+  test('does not lose an acknowledged write while the network of the primary is cut', async () => {
     await expectNoLoss('HAProxy', [cutOffPrimary]);
   }, 600_000);
 
@@ -90,11 +90,11 @@ describe.skipIf(missing)('PostgreSQL under Patroni', () => {
     await expectNoLoss('HAProxy', [loseEtcd]);
   }, 600_000);
 
-  test('loses no acknowledged write while the disk of the primary is full', async () => {
+  test('does not lose an acknowledged write while the disk of the primary is full', async () => {
     await expectNoLoss('HAProxy', [fillPrimary], { smallDisk: 400 });
   }, 900_000);
 
-  test('loses no acknowledged write over PgBouncer and HAProxy in three kills of the primary', async () => {
+  test('does not lose an acknowledged write over PgBouncer and HAProxy in three kills of the primary', async () => {
     await expectNoLoss('PgBouncer and HAProxy', [killPrimary, killPrimary, killPrimary]);
   }, 600_000);
 });

@@ -74,7 +74,7 @@ describe.skipIf(rootMissing() || counterpartMissing('lintian'))('a release', () 
     await rm(layout, { recursive: true });
   });
 
-  test('has packages in which lintian finds no error', async () => {
+  test('has packages in which lintian does not find an error', async () => {
     const packages = [release.file('_amd64.deb'), release.file('_arm64.deb')];
     const words = ['--allow-root', '--fail-on', 'error', ...packages];
     expect((await run('lintian', words)).stdout).not.toMatch(/^E:/m);

@@ -89,7 +89,7 @@ test('a public client needs only PKCE to sign a person in', async () => {
   expect((await app.signIn(await browserOf(idctl, app.email))).access_token).toBeTruthy();
 });
 
-test('offline_access needs no consent; refresh tokens rotate', async () => {
+test('offline_access does not need consent; refresh tokens rotate', async () => {
   const app = await application(idctl);
   const tokens = await app.signIn(await browserOf(idctl, app.email), {
     scope: 'openid offline_access',

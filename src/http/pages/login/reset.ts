@@ -128,12 +128,12 @@ function askNewPassword(visit: Visit, identifier: string): ShownPage {
   );
 }
 
-/** Refuses these pages if the instance sends no mail. */
+/** Refuses these pages if the instance does not send mail. */
 function requireCodes({ ctx }: Visit): void {
   if (isMailConfigured(ctx)) return;
   throw new Refusal(
     'mail_not_configured',
-    'This instance sends no mail, so it cannot send you a code.',
+    'This instance does not send mail, so it cannot send you a code.',
     {
       hint: 'Ask your administrator for a new password, or sign in another way.',
     },

@@ -17,7 +17,7 @@ const lasts = (now: string, of = ''): string =>
   `(${of}began_at + ${of}seconds > ${now} AND ${of}began_at - 60 <= ${now})`;
 
 // This is one conditional upsert, so that parallel counts, in any process, never exceed the limit.
-// An ended window begins again. A full window returns no row.
+// An ended window begins again. A full window does not return a row.
 const lasting = lasts('$5', 'c.');
 const upsert = `INSERT INTO counters AS c (key, subject, window_id, used, seconds, began_at, expires_at)
   VALUES ($1, $2, $3, $9, $4, $5, $6)

@@ -74,7 +74,9 @@ export function refusedBindLimit(ctx: Context, { of, apart }: StoredPassword): L
   return ldapLimit(ctx, 'ldap bind refused', of, apart);
 }
 
-/** The limit of the operator's refused binds. While it is full, `doctor` sends no password. */
+/**
+ * The limit of the operator's refused binds. While it is full, `doctor` does not send a password.
+ */
 export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }

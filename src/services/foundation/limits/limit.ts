@@ -29,7 +29,7 @@ export interface Limit {
   longest?: number;
 }
 
-/** The key of a limit's counter: a keyed hash, so that the table names no person. */
+/** The key of a limit's counter: a keyed hash, so that the table does not name a person. */
 export function keyOf(
   ctx: Context,
   { name, of, apart = '' }: Pick<Limit, 'name' | 'of' | 'apart'>,

@@ -6,10 +6,10 @@ export function isMailConfigured({ config }: Pick<Context, 'config'>): boolean {
   return config.mail.smtpUrl !== undefined;
 }
 
-/** Refuses `mail_not_configured` if this instance sends no mail. */
+/** Refuses `mail_not_configured` if this instance does not send mail. */
 export function requireMail(ctx: Context): void {
   if (isMailConfigured(ctx)) return;
-  throw new Refusal('mail_not_configured', 'This instance sends no mail.', {
+  throw new Refusal('mail_not_configured', 'This instance does not send mail.', {
     hint: 'Sign in another way, or ask your administrator to set up mail.',
   });
 }

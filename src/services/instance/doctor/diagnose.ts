@@ -194,7 +194,7 @@ async function checkApps(): Promise<Check | null> {
       ({ id, name, account }) => `${name} of ${account.email ?? account.name} (${id})`,
     );
     const more = count > rows.length ? ` and ${count - rows.length} more` : '';
-    // This is not a fault: an app that only gets tokens for itself needs no organization.
+    // This is not a fault: an app that only gets tokens for itself does not need an organization.
     return right(`no organization: ${named.join(', ')}${more}`, [
       'Introspection shows them every token as inactive.',
       { say: 'If an app introspects tokens, run', operation: 'app.set' },
@@ -209,7 +209,7 @@ export async function checkSignUps({ config }: Pick<Context, 'config'>): Promise
   if (count === 0) return null;
   return check('sign-ups', 'no account waits for a mailed code', async () => {
     const waiting = count === 1 ? '1 account waits' : `${count} accounts wait`;
-    return right(`${waiting} for a mailed code, and this instance sends no mail`, [
+    return right(`${waiting} for a mailed code, and this instance does not send mail`, [
       { technical: 'Set mail.smtpUrl.' },
       { say: 'Or create the account yourself', operation: 'user.delete' },
       { say: 'then', operation: 'user.create' },

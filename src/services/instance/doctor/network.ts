@@ -104,7 +104,7 @@ function checkClock(resolverUrl: string, outbound: Outbound): Promise<Check> {
   return check('clock', "at most 60 seconds from the resolver's", async () => {
     const reached = await outbound.reach(resolverUrl).catch(refusalAsNull);
     if (reached === null) return skipped('the resolver cannot be reached');
-    if (reached.date === null) return skipped('the resolver sends no time');
+    if (reached.date === null) return skipped('the resolver does not send a time');
     const seconds = Math.round((Date.now() - reached.date.getTime()) / 1000);
     const apart = `${Math.abs(seconds)} seconds ${seconds < 0 ? 'behind' : 'ahead'}`;
     if (Math.abs(seconds) > 60) return wrong(apart, 'Set the clock of this machine with NTP.');

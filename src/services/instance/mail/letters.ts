@@ -1,7 +1,9 @@
 import type { CodePurpose } from '../../../database/models/mail-code.ts';
 import { escapedHtml } from '../../../text/escape.ts';
 
-/** The content of a mail. It contains no text from strangers, except names cleaned by `spoken`. */
+/**
+ * The content of a mail. It does not contain text from strangers, except names cleaned by `spoken`.
+ */
 export interface Letter {
   subject: string;
   /** The subject matter, in one or two sentences. */

@@ -24,7 +24,7 @@ type Input = z.output<typeof initializeInput>;
 
 const usualOwner = 'admin@idctl.test';
 
-/** The operator gives no name for the owner, so the name comes from the e-mail address. */
+/** The operator does not give a name for the owner, so the name comes from the e-mail address. */
 const nameOf = (email: string): string => email.slice(0, email.lastIndexOf('@'));
 
 /** Refuses a password that `initialize` would refuse. Call it before anything is written. */

@@ -47,7 +47,7 @@ export const userView = z.object({
 });
 
 /**
- * Whether the address counts as verified. If this instance sends no mail, it does (spec §2.6).
+ * Whether the address counts as verified. If this instance does not send mail, it does (spec §2.6).
  * Exception: the account awaits a code from a time when the instance sent mail (security I3).
  */
 export function isEmailVerified(

@@ -10,7 +10,7 @@ import type { Reason } from '../../../reasons.ts';
 import { after } from '../../foundation/time.ts';
 
 // A challenge travels signed and is stored only once it comes back, like the state of single
-// sign-on. So showing the sign-in page costs no write.
+// sign-on. So showing the sign-in page does not cost a write.
 
 /** How long a challenge is valid, in seconds. */
 export const challengeSeconds = 300;

@@ -98,7 +98,7 @@ export function readToken(
   });
 }
 
-/** The value of the cookie that names a session. It gives no access. */
+/** The value of the cookie that names a session. It does not give access. */
 function nameSession(ctx: Context, sessionId: string): string {
   return signState(nameKey(ctx), { sessionId });
 }

@@ -54,7 +54,7 @@ export const planView = z.object({
   digest: z.string().describe('A digest of the plan and its input. Send it to `apply`.'),
 });
 
-/** The difference in one field. For a secret it contains no values. */
+/** The difference in one field. For a secret it does not contain values. */
 export type Field = z.output<typeof field>;
 
 /** A person who would lose access. `from` is a role or a connection, `to` a role or null. */

@@ -183,7 +183,8 @@ function factsOf(
   { state, outside }: PlanInput,
 ): PersonFacts {
   const claims = new Map<string, readonly string[]>();
-  // Like a sign-in, this uses no disabled connection, and no directory without a groups attribute.
+  // Like a sign-in, this uses neither a disabled connection nor a directory without a groups
+  // attribute.
   for (const { id } of sourcesOf(state).filter(({ gives }) => gives)) {
     const unknown = group === null || source === 'scim' || by !== id ? [] : [group];
     claims.set(id, outside.groups.get(`${id} ${accountId}`) ?? unknown);

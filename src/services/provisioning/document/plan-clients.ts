@@ -26,7 +26,9 @@ export function planClients(draft: PlanDraft, wanted: PlanInput): void {
   requireProjects(draft, wanted);
 }
 
-/** The client without its blocked origins; null if that leaves no redirect URI and no origin. */
+/**
+ * The client without its blocked origins; null if that leaves neither a redirect URI nor an origin.
+ */
 function effective(
   draft: PlanDraft,
   { outside }: PlanInput,

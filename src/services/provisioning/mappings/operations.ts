@@ -89,7 +89,8 @@ async function requireTarget(
 ): Promise<GroupRole> {
   const { group, orgRole, project, role } = given;
   if (orgRole !== undefined) return { group, orgRole };
-  if (project === undefined || role === undefined) throw new Error('the input gives no role');
+  if (project === undefined || role === undefined)
+    throw new Error('the input does not give a role');
   return { group, project: await find(project), role };
 }
 

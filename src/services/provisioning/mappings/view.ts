@@ -88,7 +88,8 @@ interface Stored {
 /** The role that a stored mapping gives. The query for the mapping must include the project. */
 export function roleOf({ group, project, role, orgRole }: Stored): GroupRole {
   if (orgRole !== null) return { group, orgRole };
-  if (!project || role === null) throw new Error('a mapping without a project gives no role');
+  if (!project || role === null)
+    throw new Error('a mapping without a project does not give a role');
   return { group, project, role };
 }
 

@@ -70,7 +70,7 @@ export function termsOf(filter: Filter): Filter[] {
   return filter.kind === 'not' || filter.kind === 'element' ? termsOf(filter.filter) : [filter];
 }
 
-/** Whether an index answers the term, or the term needs no search. */
+/** Whether an index answers the term, or the term does not need a search. */
 function isIndexed(term: Filter): boolean {
   if (term.kind !== 'compare' && term.kind !== 'present') return false;
   const column = columnOf(term.target);
@@ -117,7 +117,7 @@ function readTerm(reading: Reading): Filter {
 
 function readElement(reading: Reading, { attribute, sub }: Target): Filter {
   if (attribute.type !== 'complex' || sub !== null)
-    throw invalidFilter(`${attribute.name} takes no brackets`);
+    throw invalidFilter(`${attribute.name} does not take brackets`);
   reading.within = attribute;
   const filter = readNested(reading, ']');
   if (attribute.column !== null) {

@@ -108,7 +108,7 @@ function applyEach(patching: Patching, op: Op, value: unknown, prefix: string): 
     }
   }
   if (known === 0 && Object.keys(given).length > 0) {
-    throw scimRefusal(400, 'invalidPath', 'The value contains no attribute of a User.');
+    throw scimRefusal(400, 'invalidPath', 'The value does not contain an attribute of a User.');
   }
 }
 

@@ -111,7 +111,9 @@ export interface Application {
   origins: string[];
 }
 
-/** A waiting request, and the browser it began in: the value of the cookie that forms are bound to. */
+/**
+ * A waiting request, and the browser it began in: the value of the cookie that forms are bound to.
+ */
 interface Waiting {
   uid: string;
   browser: string;
@@ -119,7 +121,8 @@ interface Waiting {
 
 /**
  * The mark of a waiting request: the client id, the position of the redirect URI, and a signature.
- * Only the browser that the request began in can use it, so a link from elsewhere shows no client.
+ * Only the browser that the request began in can use it, so a link from elsewhere does not show a
+ * client.
  */
 export function markOf(
   ctx: Context,

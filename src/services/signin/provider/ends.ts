@@ -68,7 +68,7 @@ export async function noticeEnds(ctx: Context): Promise<void> {
     kept.turns += 1;
     const latest = await findLatest(ctx);
     const isNew = latest !== null && latest !== kept.lastLook;
-    // A session that expires writes no event, so every 30th run looks anyway.
+    // A session that expires does not write an event, so every 30th run looks anyway.
     if (!isNew && kept.turns % everyFewTurns !== 1) return;
     while ((await noticeSome(ctx)) === mostAtOnce);
     // Set last, so that after a failure the next run looks again.

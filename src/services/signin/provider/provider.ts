@@ -22,7 +22,7 @@ const ready = new WeakMap<Keyring, Ready>();
 
 /**
  * idctl's OpenID provider with the keys that sign now. A key rotation replaces it with a new one.
- * This is safe, because a provider keeps no state in memory.
+ * This is safe, because a provider does not keep a state in memory.
  */
 async function currentProvider(ctx: Context): Promise<Ready> {
   const keys = await keysOfIdTokens(ctx);
@@ -148,7 +148,9 @@ function withStandardError(answer: Record<string, unknown>): Record<string, unkn
   return { ...answer, error_description: `the parameter ${parameter} is not supported` };
 }
 
-/** The form needs a click, but `prompt=none` shows no page. So a redirect reports the error. */
+/**
+ * The form needs a click, but `prompt=none` does not show a page. So a redirect reports the error.
+ */
 function refuseSilentForm(
   koa: KoaContextWithOIDC,
   to: string,

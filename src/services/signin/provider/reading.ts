@@ -26,8 +26,8 @@ import {
   sessionOf,
 } from './live-session.ts';
 
-// Each request reads everything anew, so that idctl accepts no session or token that has ended.
-// Frequent requests use one statement.
+// Each request reads everything anew, so that idctl does not accept a session or token that has
+// ended. Frequent requests use one statement.
 
 /** A stored code, token or grant. */
 export interface Stored {
@@ -91,7 +91,7 @@ const columns = {
   grantPayload: 'json',
 } as const;
 
-/** Reads what the request names with one statement; null if it names no known client. */
+/** Reads what the request names with one statement; null if it does not name a known client. */
 export async function readNamed(
   ctx: Context,
   named: NamedInRequest,

@@ -17,7 +17,8 @@ import { findLiveSession, type LiveSession } from './live-session.ts';
 import { scopes } from './policy.ts';
 
 // Rehearses a whole sign-in at a client, with the requests of its application. It runs in this
-// process, so it needs no password and no secret. Everything but a new signing key is rolled back.
+// process, so it needs neither a password nor a secret. Everything but a new signing key is rolled
+// back.
 
 const hint = 'Look at the log of idctl. The application is not at fault.';
 

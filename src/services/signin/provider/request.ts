@@ -18,7 +18,7 @@ export type Answering = Pick<
 export interface Pages {
   /** Shows why a request cannot go back to its client. */
   fail(koa: Answering, out: ErrorOut, error: unknown): void;
-  /** Sends an answer to the client with a form that needs no script. */
+  /** Sends an answer to the client with a form that does not need a script. */
   post(koa: Answering, redirectUri: string, answer: Record<string, unknown>): void;
   /** Answers a program after the package or the database failed. */
   breakOff(koa: Answering, fault: unknown): void;

@@ -126,7 +126,7 @@ async function readAt<T>(ctx: Context, url: string, schema: z.ZodType<T>): Promi
       ? wrong('it returns a different document', hint)
       : found(data, 'read');
   } catch (error) {
-    if (error instanceof SyntaxError) return wrong('it returns no JSON', hint);
+    if (error instanceof SyntaxError) return wrong('it does not return JSON', hint);
     if (error instanceof Refusal)
       return wrong(`this machine cannot read it: ${error.message}`, hint);
     throw error;

@@ -61,7 +61,8 @@ export function beginFlow(
 }
 
 // The state of a sign-in travels signed in the URL and is stored only once it comes back. So
-// starting a sign-in costs no write. PKCE verifier and nonce are derived from its id (security S2).
+// starting a sign-in does not cost a write. PKCE verifier and nonce are derived from its id
+// (security S2).
 
 /** How long a state is valid, in seconds (spec §8). */
 const stateSeconds = 600;

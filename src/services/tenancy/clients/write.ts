@@ -64,7 +64,7 @@ export async function updateClient(
     nameTaken(organization, given.name),
   );
   await writeOrigins(ctx, client, given.forwardAuthOrigins);
-  // An address that is set later gets no messages about sessions that ended earlier.
+  // An address that is set later does not get messages about sessions that ended earlier.
   if (given.backchannelLogoutUri === null)
     await ClientSignOut.destroy({ where: { clientId: client.id } });
   const changed = await reload(client.id);

@@ -42,7 +42,8 @@ export function viewApproval(
   return { approved, changedBy, pointsAt };
 }
 
-// A change to one of these values makes the connection stricter, so it needs no new approval.
+// A change to one of these values makes the connection stricter, so it does not need a new
+// approval.
 const stricter: Pointing = { requireLocalTwoFactor: true, ignoreEmailVerified: false };
 
 /** The pointing values that differ, except those that became stricter. */

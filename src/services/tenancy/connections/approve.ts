@@ -17,7 +17,7 @@ export const approvedNow = { approved: true, lastApproved: null } as const;
 
 /**
  * Refuses `recent_sign_in_required` to an owner whose session has no recent proof of the person,
- * with the second factor if the account has one. The operator needs no session.
+ * with the second factor if the account has one. The operator does not need a session.
  */
 export async function requireRecentOwner(ctx: Context): Promise<void> {
   const { actor } = ctx;

@@ -1,6 +1,6 @@
 /** How the groups that a connection sends count. */
 export interface GroupRules {
-  /** If false, the last known claim gives no new role, and roles that it gave stay. */
+  /** If false, the last known claim does not give a new role, and roles that it gave stay. */
   gives: boolean;
   /** Whether a role ends when the person leaves its group. Always false for directories. */
   autoRemove: boolean;

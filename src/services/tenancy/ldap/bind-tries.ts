@@ -61,7 +61,10 @@ export async function tryingBind<T>(ctx: Context, bind: Bind, work: (watch: Watc
   }
 }
 
-/** A pause in which `doctor` sends no bind password: its length, and the limit that caused it. */
+/**
+ * A pause in which `doctor` does not send a bind password: its length, and the limit that caused
+ * it.
+ */
 export interface Rest {
   seconds: number;
   refused: number;

@@ -95,7 +95,7 @@ export function findObstacle(ctx: Pick<Context, 'config'>, method: Switched): st
     case 'passkey':
       return findPasskeyObstacle(ctx) && 'Passkeys need https and a host name (baseUrl).';
     case 'magicCode':
-      return isMailConfigured(ctx) ? null : 'The instance sends no mail (mail.smtpUrl).';
+      return isMailConfigured(ctx) ? null : 'The instance does not send mail (mail.smtpUrl).';
     case 'google':
     case 'github':
       if (findSocialClient(ctx, method) !== null) return null;

@@ -24,12 +24,14 @@ import {
 
 // A way to sign in counts only if it is known to lead to the account:
 // - a password that is set or can be set by mail, or a mailed code;
-// - a passkey that needs no password;
+// - a passkey that does not need a password;
 // - a linked Google or GitHub, unless restricted to verified domains: its address may change;
 // - single sign-on for the address, or a directory for the address or linked to the account. An
 //   owner needs the approval of the connection (security I8).
 
-/** Refuses `owners_locked_out` if a change leaves no owner a way to sign in (security O3). */
+/**
+ * Refuses `owners_locked_out` if a change does not leave an owner a way to sign in (security O3).
+ */
 export async function requireOwnersLetIn(
   ctx: Context,
   organization: Organization,
@@ -50,7 +52,8 @@ export async function requireOwnersLetIn(
 
 /**
  * Runs a change of a connection. Refuses `owners_locked_out` if it takes the last way in from the
- * owners until one approves it, where they had a way before (security I8). Call it in a transaction.
+ * owners until one approves it, where they had a way before (security I8). Call it in a
+ * transaction.
  */
 export async function keepOwnersIn<Done>(
   ctx: Context,
@@ -127,7 +130,7 @@ async function canSignIn(
     ...(sso === null ? [] : [sso]),
     ...(await findDirectories(governing, linked)),
   ];
-  // An unapproved connection signs no owner in, whatever the organization (security I8).
+  // An unapproved connection does not sign an owner in, whatever the organization (security I8).
   return (
     connections.some(isApproved) || (connections.length > 0 && !(await isOwnerAnywhere(owner.id)))
   );
@@ -173,6 +176,6 @@ function lockedOut({ slug }: Organization, owners: Account[], otherwise = ''): R
   const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
   const message = `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`;
   return new Refusal('owners_locked_out', message, {
-    hint: `${otherwise} Leave one of them a way to sign in. A passkey counts if it needs no password. Google and GitHub count if they are linked, unless restricted to verified domains. Single sign-on and LDAP count if enabled for the address. A code counts if the instance sends mail.`.trim(),
+    hint: `${otherwise} Leave one of them a way to sign in. A passkey counts if it does not need a password. Google and GitHub count if they are linked, unless restricted to verified domains. Single sign-on and LDAP count if enabled for the address. A code counts if the instance sends mail.`.trim(),
   });
 }

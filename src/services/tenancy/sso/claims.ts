@@ -8,7 +8,7 @@ import { type Groups, readGroups } from './groups.ts';
 /** The claims that idctl uses. No others are stored while a sign-in waits for the second factor. */
 export interface Said {
   issuer: string;
-  /** Null if the provider sends no subject. */
+  /** Null if the provider does not send a subject. */
   subject: string | null;
   /** The canonical address, `denied` if the provider does not guarantee it; or why it is absent. */
   email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };

@@ -201,7 +201,10 @@ function about({ id, url, organizationId }: Webhook) {
   return eventAbout('webhook', { id, name: url }, organizationId);
 }
 
-/** Proves the right to see the webhooks of `org`. Null if the operator names no organization. */
+/**
+ * Proves the right to see the webhooks of `org`. Null if the operator does not name an
+ * organization.
+ */
 export async function requireSeen(ctx: Context, org: string | undefined) {
   if (org !== undefined) return (await requireAuthority(ctx, 'webhooks.see', org)).organization;
   requireOperator(ctx);

@@ -73,7 +73,7 @@ async function readWhole(patch: GroupPatch, { op, value }: PatchOperation): Prom
       await apply(patch.change, op, target.attribute, part);
   }
   if (known === 0 && Object.keys(given).length > 0)
-    throw scimRefusal(400, 'invalidPath', 'The value contains no attribute of a Group.');
+    throw scimRefusal(400, 'invalidPath', 'The value does not contain an attribute of a Group.');
 }
 
 const form = /^([^[\]]+)(?:\[(.*)\])?$/s;

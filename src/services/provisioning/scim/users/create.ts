@@ -43,7 +43,7 @@ async function provision(ctx: Context, organizationId: string, resource: Creatio
   if (known === null) return admit(ctx, organizationId, resource, email);
   const isNamed = fold(known.userName) === fold(resource.userName);
   if (isNamed || !known.active || known.link === 'member') return comeBack(ctx, known, resource);
-  // People with the same address are not merged. The second account gets no address.
+  // People with the same address are not merged. The second account does not get an address.
   const record = await admit(ctx, organizationId, resource, null);
   await recordEvent(ctx, {
     kind: 'scim.address.taken',
