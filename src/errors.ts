@@ -104,10 +104,10 @@ export interface InputFault {
 }
 
 /** The most faults that a refusal names (security X11). */
-export const mostFaults = 20;
+export const maxFaults = 20;
 
 /** The most faults that are counted. A check of a long list stops there. */
-export const mostCounted = 100;
+export const maxCounted = 100;
 
 interface RefusalOptions {
   /** What to do next. The door that shows the refusal turns it into words. */
@@ -174,7 +174,7 @@ export function refuseFaults(
   given: InputFault[],
   { code = 'invalid_input', hint, moreFaults = 0 }: FaultOptions = {},
 ): Refusal {
-  const faults = given.slice(0, mostFaults);
+  const faults = given.slice(0, maxFaults);
   const more = given.length - faults.length + moreFaults;
   const words = faults.map(({ path, message }) => (path ? `${path}: ${message}` : message));
   const message = [...words, ...moreWords(more)].join('; ');
@@ -188,7 +188,7 @@ interface FaultOptions extends Pick<RefusalOptions, 'hint' | 'moreFaults'> {
 /** Tells how many faults a refusal leaves out; empty for none. */
 export function moreWords(more: number): string[] {
   if (more === 0) return [];
-  return [`and ${more + mostFaults >= mostCounted ? 'at least ' : ''}${more} more`];
+  return [`and ${more + maxFaults >= maxCounted ? 'at least ' : ''}${more} more`];
 }
 
 /** The refusal of one input field, worded like the refusals of `parse`. */

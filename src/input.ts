@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type InputFault, mostFaults, type Refusal, refuseFaults, refuseField } from './errors.ts';
+import { type InputFault, maxFaults, type Refusal, refuseFaults, refuseField } from './errors.ts';
 import { cut } from './text/cut.ts';
 import { nearest } from './text/nearest.ts';
 
@@ -16,12 +16,12 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
 }
 
 /** The most unknown fields for which a refusal looks for the name that was meant. */
-const mostMeant = 5;
+const maxMeant = 5;
 
 /** Words only the faults that the refusal names, because anyone can send thousands (X11). */
 function refuseIssues(issues: z.core.$ZodIssue[], known: Known): Refusal {
   const faults: InputFault[] = [];
-  let [left, meant] = [mostFaults, mostMeant];
+  let [left, meant] = [maxFaults, maxMeant];
   let total = 0;
   for (const issue of issues) {
     const keys = issue.code === 'unrecognized_keys' ? issue.keys : null;
@@ -33,7 +33,7 @@ function refuseIssues(issues: z.core.$ZodIssue[], known: Known): Refusal {
       meant -= 1;
       faults.push(unknownField(at, key, near));
     }
-    left = mostFaults - faults.length;
+    left = maxFaults - faults.length;
   }
   return refuseFaults(faults, { moreFaults: total - faults.length });
 }

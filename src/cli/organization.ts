@@ -2,7 +2,7 @@ import { refuseField } from '../errors.ts';
 import type { Call } from './run.ts';
 
 /** The most slugs that an error names. */
-const mostNamed = 10;
+const maxNamed = 10;
 
 /** Fills in a missing `--org`: `IDCTL_ORG`, else the only one. With `tell`, prints it as a note. */
 export async function fillOrganization(call: Call, tell = false): Promise<void> {
@@ -26,8 +26,8 @@ async function onlyOrganization(call: Call): Promise<string> {
     );
   if (more.length === 0) return only.slug;
   const slugs = [only, ...more].map(({ slug }) => slug);
-  const named = slugs.slice(0, mostNamed).join(', ');
-  const rest = slugs.length > mostNamed ? `, and ${slugs.length - mostNamed} more` : '';
+  const named = slugs.slice(0, maxNamed).join(', ');
+  const rest = slugs.length > maxNamed ? `, and ${slugs.length - maxNamed} more` : '';
   throw refuseField(
     'org',
     `is required, because there are several organizations: ${named}${rest}`,

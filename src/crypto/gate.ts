@@ -14,7 +14,7 @@ interface Waiter {
 const waitersPerPlace = 80;
 
 // The most refusals that are delayed at a time, so that refused clients do not retry immediately.
-const mostHeld = 1000;
+const maxHeld = 1000;
 
 /**
  * The most items of one known client in the queue of known clients. More of its items queue with
@@ -114,7 +114,7 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
     if (running < most || !queueFor(client, most).full) return;
     held += 1;
     // The delay varies, because clients that arrived together would otherwise retry together.
-    if (held <= mostHeld) await pause(maxWaitMs * (0.5 + Math.random() / 2));
+    if (held <= maxHeld) await pause(maxWaitMs * (0.5 + Math.random() / 2));
     held -= 1;
     throw overloaded(maxWaitMs);
   };

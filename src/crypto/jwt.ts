@@ -23,7 +23,7 @@ const longest = 4096;
 // A signature check costs more than the rest of a request, and clients send the same token
 // repeatedly. So checked tokens are cached for each key. Every call checks the expiry.
 const verified = new WeakMap<VerificationKey, Map<string, TokenClaims>>();
-const mostVerified = 1000;
+const maxVerified = 1000;
 
 /** Distinguishes session tokens (`at+jwt`) from refresh tokens (`rt+jwt`). */
 export type TokenType = 'at+jwt' | 'rt+jwt';
@@ -223,7 +223,7 @@ function remember(key: VerificationKey, token: string, claims: TokenClaims): voi
   const tokens = verified.get(key) ?? new Map<string, TokenClaims>();
   verified.set(key, tokens.set(token, claims));
   const oldest = tokens.keys().next();
-  if (tokens.size > mostVerified && !oldest.done) tokens.delete(oldest.value);
+  if (tokens.size > maxVerified && !oldest.done) tokens.delete(oldest.value);
 }
 
 function headerOf(token: string): z.output<typeof headerSchema> | null {

@@ -30,30 +30,30 @@ export interface NewSecret {
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 // 190 random bits, then a checksum of 32 bits. The prefix shows 24 of the random bits.
-const randomSigns = 32;
-const shownSigns = 4;
-const checksumSigns = 6;
+const randomCharacters = 32;
+const shownCharacters = 4;
+const checksumCharacters = 6;
 
 /** Generates a secret of this kind (security P13), with 166 random bits besides its prefix. */
 export function newSecret(kind: SecretKind): NewSecret {
-  const random = Array.from({ length: randomSigns }, () =>
+  const random = Array.from({ length: randomCharacters }, () =>
     base62.charAt(randomInt(base62.length)),
   ).join('');
   const value = kind + random + checksum(kind + random);
-  return { value, prefix: kind + random.slice(0, shownSigns), hash: sha256(value) };
+  return { value, prefix: kind + random.slice(0, shownCharacters), hash: sha256(value) };
 }
 
 /** The stored hash of a secret of this kind; null if its form or checksum is wrong. */
 export function hashOfSecret(kind: SecretKind, value: string): string | null {
-  const body = value.slice(0, -checksumSigns);
+  const body = value.slice(0, -checksumCharacters);
   const formed =
-    value.length === kind.length + randomSigns + checksumSigns && value.startsWith(kind);
+    value.length === kind.length + randomCharacters + checksumCharacters && value.startsWith(kind);
   return formed && value === body + checksum(body) ? sha256(value) : null;
 }
 
 function checksum(text: string): string {
   let rest = crc32(text);
-  return Array.from({ length: checksumSigns }, () => {
+  return Array.from({ length: checksumCharacters }, () => {
     const sign = base62.charAt(rest % base62.length);
     rest = Math.floor(rest / base62.length);
     return sign;

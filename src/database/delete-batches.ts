@@ -19,7 +19,7 @@ export type Stop = AbortSignal | undefined;
 // Other writers wait only for one batch, not for the whole deletion.
 const rowsOfBatch = 500;
 /** The most rows that one call deletes from a table. The next run of the job deletes more. */
-export const mostDeleted = 200_000;
+export const maxDeleted = 200_000;
 
 /**
  * Deletes old rows in small transactions, the oldest first. Several daemons can do this at the same
@@ -38,7 +38,7 @@ export async function deleteOld<Row extends Model>(
   const sql = `DELETE FROM ${table} WHERE (${key}) IN (
     SELECT ${key} FROM ${table} WHERE ${column} < $1 AND ${also}
      ORDER BY ${column} LIMIT ${batch} ${free}) RETURNING 1`;
-  for (let left = mostDeleted; left > 0 && !stop?.aborted; left -= batch) {
+  for (let left = maxDeleted; left > 0 && !stop?.aborted; left -= batch) {
     const deleted = await unsynced(() => select(sql, [before, ...bind]));
     if (deleted.length < batch) return;
   }

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type pg from 'pg';
 import { Refusal } from '../errors.ts';
 import { type Address, connect, fileOf, openerOf } from './connect.ts';
@@ -56,7 +56,7 @@ async function plainSqlite(address: Address, patience: number): Promise<PlainCon
     async all(sql, values = []) {
       const rows = await named(connection.all(sql.replace(/\$\d+/g, '?'), values));
       // Node's driver is synchronous. Without a pause, timers would wait for the whole copy.
-      await turnOfTheLoop();
+      await yieldToEventLoop();
       return rows;
     },
     setSync: (wanted) => connection.setSync(wanted),

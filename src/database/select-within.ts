@@ -23,7 +23,7 @@ export interface ReaderQuestion {
 }
 
 /** The thread's answer. */
-export interface Told {
+export interface ReaderResult {
   id: number;
   rows?: object[];
   /** `late`, or the message of the query's error. */
@@ -128,14 +128,14 @@ function readerOf(sequelize: Sequelize): Reader {
   const worker = new Worker(program, { workerData: file });
   worker.unref();
   const opened: Reader = { file, worker, waiting: new Map() };
-  worker.on('message', (told: Told) => settle(opened, told));
+  worker.on('message', (result: ReaderResult) => settle(opened, result));
   worker.once('error', (error) => fail(opened, error));
   worker.once('exit', () => fail(opened, new Error('the reader thread has ended')));
   reader = opened;
   return opened;
 }
 
-function settle({ waiting }: Reader, { id, rows, error }: Told): void {
+function settle({ waiting }: Reader, { id, rows, error }: ReaderResult): void {
   const asker = waiting.get(id);
   waiting.delete(id);
   if (rows !== undefined) asker?.resolve(rows);

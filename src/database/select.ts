@@ -73,14 +73,14 @@ export async function insertRow(table: string, row: Record<string, unknown>): Pr
 }
 
 /** The most parameters of a statement. Fewer on SQLite, which compares each with all others. */
-function mostParameters(): number {
+function maxParameters(): number {
   return dialectOfDatabase() === 'sqlite' ? 500 : 30_000;
 }
 
 /** Inserts rows with the same columns inside a transaction, in as few statements as possible. */
 export async function insertRows(table: string, rows: Record<string, unknown>[]): Promise<void> {
   const columns = Object.keys(rows[0] ?? {});
-  for (const some of chunksOf(rows, Math.floor(mostParameters() / Math.max(1, columns.length)))) {
+  for (const some of chunksOf(rows, Math.floor(maxParameters() / Math.max(1, columns.length)))) {
     let place = 0;
     const values = some.map(() => `(${columns.map(() => `$${++place}`).join(', ')})`);
     await execute(
@@ -110,7 +110,7 @@ export async function selectAmongAs<Row extends object>(
   how?: AnyReading,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const some of chunksOf(values, mostParameters() - more.length)) {
+  for (const some of chunksOf(values, maxParameters() - more.length)) {
     const list = some.map((_, at) => `$${at + 1}`).join(', ');
     rows.push(...(await selectAs<Row>(sql(list, `$${some.length + 1}`), [...some, ...more], how)));
   }

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type {
   OpenConnection,
   SqliteConnection,
@@ -43,7 +43,7 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
     async read(sql, bind) {
       const rows = await (await pool.reader()).all(sql, named(bind)).catch(explainReadOnly);
       // Yields, as callbacks do, so that a chain of reads does not delay other work.
-      await turnOfTheLoop();
+      await yieldToEventLoop();
       return rows;
     },
     run: (connection, sql, bind) =>

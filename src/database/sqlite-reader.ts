@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ReaderQuestion, Told } from './select-within.ts';
+import type { ReaderQuestion, ReaderResult } from './select-within.ts';
 
 // Reads the file in a thread, with its own connection. The driver is synchronous, so a full scan
 // would block other queries. A query cannot be interrupted here, but it ends when its call of
@@ -17,10 +17,10 @@ database.function('in_time', () => {
 
 parentPort?.on('message', ({ id, query, until }: ReaderQuestion) => {
   deadline = until;
-  parentPort?.postMessage({ id, ...answer(query) } satisfies Told);
+  parentPort?.postMessage({ id, ...answer(query) } satisfies ReaderResult);
 });
 
-function answer({ sql, bind }: ReaderQuestion['query']): Omit<Told, 'id'> {
+function answer({ sql, bind }: ReaderQuestion['query']): Omit<ReaderResult, 'id'> {
   try {
     const named = Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, value]));
     return { rows: database.prepare(sql).all(named) };

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Sequelize, Transaction } from 'sequelize';
 
 // A query that the work does not await is lost, or runs outside the transaction. In tests, this
@@ -18,7 +18,7 @@ export function watchQueries(sequelize: Sequelize, transaction: Transaction): ()
   started.set(transaction, queries);
   return async () => {
     const { running, total } = queries;
-    await turnOfTheLoop();
+    await yieldToEventLoop();
     if (running > 0 || queries.total > total) {
       throw new Error(
         'a transaction ended with queries in flight: a promise inside it was not awaited',

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import PQueue from 'p-queue';
 
 /**
@@ -77,7 +77,7 @@ export function countSteps(most = 200): () => Promise<void> | null {
     left -= 1;
     if (left > 0) return null;
     left = most;
-    return turnOfTheLoop();
+    return yieldToEventLoop();
   };
 }
 
@@ -88,7 +88,7 @@ export async function inSlices<Item>(
   size = 500,
 ): Promise<void> {
   for (let at = 0; at < items.length; at += size) {
-    if (at > 0) await turnOfTheLoop();
+    if (at > 0) await yieldToEventLoop();
     await work(items.slice(at, at + size));
   }
 }

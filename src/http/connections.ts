@@ -49,7 +49,7 @@ function broken(code: string | undefined): [number, string] {
   return [400, 'This is not a valid HTTP request.'];
 }
 
-const [mostDrained, longestDrain] = [1024 * 1024, 1000];
+const [maxDrained, longestDrain] = [1024 * 1024, 1000];
 
 /**
  * Makes Node close the connection of a refused body slowly: after a second, or at the end of the
@@ -63,7 +63,7 @@ function linger(request: IncomingMessage): void {
   request.on('data', (part: Uint8Array) => {
     drained += part.length;
     // Then the client waits, and can still read the refusal. A reset could come before it.
-    if (drained > mostDrained) request.pause();
+    if (drained > maxDrained) request.pause();
   });
   request.once('end', close).resume();
   // Node drops the rest of a body that nothing has read, so that it could not be counted.

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { inSlices } from '../host/queue.ts';
 
@@ -26,7 +26,7 @@ export async function shape(schema: z.ZodType, view: unknown): Promise<unknown> 
     const all: unknown[] = [];
     await inSlices(list, (some) => void all.push(...items.parse(some)));
     shaped[name] = all;
-    await turnOfTheLoop();
+    await yieldToEventLoop();
   }
   return shaped;
 }

@@ -56,7 +56,7 @@ export function routeText(next: Next | undefined): string | undefined {
     const lead = todo.say ?? (todo.to === undefined ? '' : `To ${todo.to}`);
     return { text: `${lead}${lead === '' ? '' : ': '}${requestOf(route, todo)}`, ends: true };
   });
-  return text === undefined ? undefined : cut(text, mostSigns.text);
+  return text === undefined ? undefined : cut(text, maxCharacters.text);
 }
 
 function askOperator({ say, to }: Todo): string {
@@ -79,7 +79,7 @@ function requestOf({ method, path, input }: Route, { operation, with: given = {}
 }
 
 /** The longest text of a hint, and the longest JSON of its parts (security X11). */
-const mostSigns = { text: 1000, parts: 2000 };
+const maxCharacters = { text: 1000, parts: 2000 };
 
 /** The members of a hint that names an operation: the words, and the value for a program. */
 export function hintMembers(next: Next | undefined): { hint?: string; next?: Next } {
@@ -87,7 +87,7 @@ export function hintMembers(next: Next | undefined): { hint?: string; next?: Nex
   if (hint === undefined) return {};
   const parts = partsOf(next);
   const isValue = parts.some((part) => typeof part === 'object' && 'operation' in part);
-  if (!isValue || JSON.stringify(parts).length > mostSigns.parts) return { hint };
+  if (!isValue || JSON.stringify(parts).length > maxCharacters.parts) return { hint };
   return { hint, next: parts };
 }
 

@@ -1,6 +1,6 @@
 import {
   type InputFault,
-  mostFaults,
+  maxFaults,
   Refusal,
   type RefusalCode,
   type RefusalKind,
@@ -72,10 +72,10 @@ function shortened(refusal: Refusal): Refusal {
     ...rest,
     ...(retryAfter === undefined ? {} : { retryAfter }),
     hint,
-    faults: faults.slice(0, mostFaults).map((fault) => {
+    faults: faults.slice(0, maxFaults).map((fault) => {
       return { ...fault, path: cut(fault.path, 120), message: cut(fault.message, 360) };
     }),
-    moreFaults: moreFaults + Math.max(0, faults.length - mostFaults),
+    moreFaults: moreFaults + Math.max(0, faults.length - maxFaults),
   });
 }
 

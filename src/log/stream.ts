@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 
 // The most bytes that wait while the reader has stopped or the disk is full.
-const mostWaiting = 1024 * 1024;
+const maxWaiting = 1024 * 1024;
 const retryAfter = 20;
 
 /**
@@ -46,7 +46,7 @@ export function createLogStream(lost: (count: number) => string): DestinationStr
   };
   return {
     write(line) {
-      if (size + line.length > mostWaiting) dropped += 1;
+      if (size + line.length > maxWaiting) dropped += 1;
       else add(line);
       flush();
     },

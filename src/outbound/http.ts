@@ -52,7 +52,7 @@ export function guardedClient(
     const lookup = guard.checkedLookup(wayOf(new URL(`${protocol}//host:${port}`)));
     const connector = connectors.get(key) ?? buildConnector({ ...options, lookup });
     // Tenants choose ports, so only a limited number of connectors is kept.
-    if (connectors.size < mostConnectors) connectors.set(key, connector);
+    if (connectors.size < maxConnectors) connectors.set(key, connector);
     connector(target, callback);
   };
   const agent = new Agent({
@@ -70,7 +70,7 @@ export function guardedClient(
 }
 
 type Connector = ReturnType<typeof buildConnector>;
-const mostConnectors = 100;
+const maxConnectors = 100;
 
 function handshake(connect: Connector, url: URL): Promise<Date> {
   const { host, protocol, port } = url;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Counter } from '../../src/database/models/counter.ts';
-import { largeBody, mostOnMainThread } from '../../src/http/body/thread.ts';
+import { largeBody, maxOnMainThread } from '../../src/http/body/thread.ts';
 import type { Route } from '../../src/http/route.ts';
 import { documentRoutes } from '../../src/http/routes/document.ts';
 import { mappingRoutes } from '../../src/http/routes/mappings.ts';
@@ -346,7 +346,7 @@ describe('X11 a request whose client has gone', () => {
 describe('X11 a large body is parsed and checked in a thread', () => {
   test('X11 the thread knows every route that takes a large body', () => {
     const known = [...documentRoutes, ...mappingRoutes].map(nameOf);
-    const large = surface.routes.filter(({ body }) => body.bytes > mostOnMainThread).map(nameOf);
+    const large = surface.routes.filter(({ body }) => body.bytes > maxOnMainThread).map(nameOf);
     expect(large).toHaveLength(3);
     expect(known).toEqual(expect.arrayContaining(large));
   });
@@ -381,7 +381,7 @@ describe('X11 a large body is parsed and checked in a thread', () => {
       });
     let release = () => {};
     const held = checking.run('another account', () => new Promise<void>((end) => (release = end)));
-    const large = plan(mostOnMainThread);
+    const large = plan(maxOnMainThread);
     await expect.poll(() => checking.load()).toEqual({ running: 1, waiting: 1 });
     expect((await plan(0)).status).toBe(200);
     expect(checking.load()).toEqual({ running: 1, waiting: 1 });

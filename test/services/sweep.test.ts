@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { orderedId } from '../../src/crypto/id.ts';
-import { deleteOld, mostDeleted } from '../../src/database/delete-batches.ts';
+import { deleteOld, maxDeleted } from '../../src/database/delete-batches.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { RefreshToken } from '../../src/database/models/refresh-token.ts';
@@ -32,7 +32,7 @@ async function makeStates(count: number): Promise<void> {
 }
 
 test('a sweep deletes at most 200,000 rows of a table, and the next sweep deletes the rest', async () => {
-  await makeStates(mostDeleted + 300);
+  await makeStates(maxDeleted + 300);
   await sweep();
   expect(await SpentState.count()).toBe(300);
   await sweep();

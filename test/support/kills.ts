@@ -7,7 +7,7 @@ import { openLoad, type Stage, setStage } from './mixed-load.ts';
 import { startReceiver } from './receiver.ts';
 import { faultsIn, readStored, statesIn } from './stored.ts';
 
-const mostWrites = 40;
+const maxWrites = 40;
 
 /** Kills the daemon `kills` times under load, and expects no lost and no half-done write. */
 export async function killUnderLoad(kills: number): Promise<void> {
@@ -57,7 +57,7 @@ async function randomMoment(
   inDelivery: boolean,
 ): Promise<string> {
   const { counts, faults } = stage.ledger;
-  const writes = 1 + Math.floor(stage.random() * mostWrites);
+  const writes = 1 + Math.floor(stage.random() * maxWrites);
   const ms = Math.floor(stage.random() * 60);
   const enough = counts.acknowledged + writes;
   while (counts.acknowledged < enough && faults.length === 0) {

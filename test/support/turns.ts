@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /** Counts the turns of the event loop until the work is done. */
 export async function turnsDuring(work: Promise<unknown>): Promise<number> {
@@ -8,7 +8,7 @@ export async function turnsDuring(work: Promise<unknown>): Promise<number> {
     isDone = true;
   });
   while (!isDone) {
-    await turnOfTheLoop();
+    await yieldToEventLoop();
     turns += 1;
   }
   await done;

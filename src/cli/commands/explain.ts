@@ -75,11 +75,11 @@ export function tellExplained(
 }
 
 /** The most projects or changes on a line, so that the answer fits on a screen. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 function fewOf(texts: string[]): string[] {
-  const more = texts.length - mostNamed;
-  return more > 0 ? [...texts.slice(0, mostNamed), `and ${more} more`] : texts;
+  const more = texts.length - maxNamed;
+  return more > 0 ? [...texts.slice(0, maxNamed), `and ${more} more`] : texts;
 }
 
 function projectText({ slug, role, origin }: Explained['projects'][number]): string {

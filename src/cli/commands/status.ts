@@ -17,7 +17,7 @@ interface View extends z.output<typeof statusView> {
 type Organization = View['organizations'][number];
 
 /** The most organizations in the list, so that the answer fits on a screen. */
-const mostShown = 12;
+const maxShown = 12;
 
 const instance: Fields<View> = [
   ['Version', (view) => view.version],
@@ -73,8 +73,8 @@ async function status(call: Call): Promise<void> {
 /** Prints the organizations and the problems, below the fields of the instance. */
 async function showMore(call: Call, view: View): Promise<void> {
   call.print('\n');
-  call.table(view.organizations.slice(0, mostShown), row, 'There are no organizations.');
-  const more = view.organizations.length - mostShown;
+  call.table(view.organizations.slice(0, maxShown), row, 'There are no organizations.');
+  const more = view.organizations.length - maxShown;
   if (more > 0) call.note(`and ${more} more: ${call.here('idctl org list')}`);
   const { problems } = view;
   call.print(problems.length === 0 ? '\nNo problems found.\n' : '\n');

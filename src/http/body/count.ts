@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { BodyLimits } from './limits.ts';
 
 /** The most levels of objects and lists in a body. */
@@ -39,7 +39,7 @@ export async function excessOf(
   let pause = slice;
   for (let at = 0; at < bytes.length; at += 1) {
     if (at > pause) {
-      await turnOfTheLoop();
+      await yieldToEventLoop();
       pause = at + slice;
     }
     const kind = kinds[bytes[at] ?? 0];

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts';
 import { hasBody, readBytes, requirePlain, textOfBytes } from './bytes.ts';
 
 const formType = 'application/x-www-form-urlencoded';
-const mostFields = 1000;
+const maxFields = 1000;
 
 /**
  * Reads the form fields of a request, up to `limit` bytes; a field sent twice is an array. Null if
@@ -25,8 +25,8 @@ export async function readForm(
   const bytes = await readBytes(request, response, limit);
   if (bytes === null) return null;
   const text = textOfBytes(bytes);
-  if (text.split('&', mostFields + 1).length > mostFields)
-    throw new Refusal('payload_too_large', `The form has more than ${mostFields} fields.`);
+  if (text.split('&', maxFields + 1).length > maxFields)
+    throw new Refusal('payload_too_large', `The form has more than ${maxFields} fields.`);
   const form = { ...parse(text, '&', '=', { maxKeys: 0 }) };
   forms.set(request, form);
   return form;

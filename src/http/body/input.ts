@@ -11,7 +11,7 @@ import { hasBody, requirePlain } from './bytes.ts';
 import { checkInput, fieldsOf, refuseNul } from './check.ts';
 import { excessOf } from './count.ts';
 import { keepPlace, readInTurn } from './place.ts';
-import { checkInThread, largeBody, mostOnMainThread } from './thread.ts';
+import { checkInThread, largeBody, maxOnMainThread } from './thread.ts';
 
 /**
  * Reads and checks the input of a route. Path keys come from the URL, and `filled` fields from
@@ -45,7 +45,7 @@ export async function readInput(
   if (!hasBody(request)) return check({});
   const bytes = await readJsonBytes(ctx, route, request, response);
   if (bytes === null) return null;
-  if (bytes.length > mostOnMainThread) {
+  if (bytes.length > maxOnMainThread) {
     // The senders take turns, so that the bodies of one do not delay those of the others.
     return turnsOf(ctx).checking.run(senderOf(ctx), async () =>
       response.closed ? null : checkInThread(route, bytes, { ...request.params }),

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /** A value as JSON texts, so that no thread has to parse all of it in one turn. */
 export interface Slices {
@@ -39,7 +39,7 @@ export async function joinSlices({ rest, lists }: Slices): Promise<unknown> {
   for (const { path, parts } of lists) {
     const list = listAt(value, path);
     for (const part of parts) {
-      await turnOfTheLoop();
+      await yieldToEventLoop();
       list.push(...JSON.parse(part));
     }
   }

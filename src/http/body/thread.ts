@@ -11,7 +11,7 @@ import { joinSlices, type Slices } from './slices.ts';
 export const largeBody = 1024 * 1024;
 
 /** Bodies of a route that are larger than this go to the thread: the schema takes 0.1 ms a KiB. */
-export const mostOnMainThread = 256 * 1024;
+export const maxOnMainThread = 256 * 1024;
 
 /** A body for the thread. Without a route, the thread only parses it. */
 export interface ThreadQuestion {

@@ -93,7 +93,7 @@ function apologize(requestId: string): ShownPage {
 }
 
 /** The limit on logged addresses, because any client can invent them. */
-const mostLogged = 20;
+const maxLogged = 20;
 
 /**
  * Without `baseUrl`, links lead to this machine. So a page opened through a proxy or at another
@@ -105,7 +105,7 @@ export function refuseUnsetAddress({ config, log }: App): RequestHandler {
   return (request, response, next) => {
     const seen = speaksToPeople(request) ? addressSeen(request, own) : null;
     if (seen === null) return next();
-    if (!logged.has(seen) && logged.size < mostLogged) {
+    if (!logged.has(seen) && logged.size < maxLogged) {
       logged.add(seen);
       log.warn({ seen, baseUrl: config.baseUrl }, 'set baseUrl to the address that browsers use');
     }

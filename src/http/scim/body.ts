@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { turnsOf } from '../../services/foundation/limits/turns.ts';
 import { scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
-import { mostKeys } from '../../services/provisioning/scim/patch-operations.ts';
+import { maxKeys } from '../../services/provisioning/scim/patch-operations.ts';
 import { requirePlain } from '../body/bytes.ts';
 import { jsonOf } from '../body/check.ts';
 import { excessOf } from '../body/count.ts';
@@ -12,7 +12,7 @@ import { largeBody, parseInThread } from '../body/thread.ts';
 
 const usualKib = 256;
 const kibOfGroup = 4096;
-const limits = { values: 100_000, keys: mostKeys };
+const limits = { values: 100_000, keys: maxKeys };
 const mediaTypes = ['application/scim+json', 'application/json'];
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { mostCounted } from '../../errors.ts';
+import { maxCounted } from '../../errors.ts';
 
-/** Checks the entries in turn, and stops after `mostCounted` faults (security X11). */
+/** Checks the entries in turn, and stops after `maxCounted` faults (security X11). */
 const StoppingArray = z.core.$constructor<z.ZodArray>('StoppingArray', (list, def) => {
   z.ZodArray.init(list, def);
   const whole = list._zod.parse;
@@ -16,7 +16,7 @@ const StoppingArray = z.core.$constructor<z.ZodArray>('StoppingArray', (list, de
       if (result instanceof Promise) throw new Error('the entries of a list cannot wait');
       payload.issues.push(...z.core.util.prefixIssues(at, result.issues));
       read.push(result.value);
-      if (payload.issues.length >= mostCounted) break;
+      if (payload.issues.length >= maxCounted) break;
     }
     payload.value = read;
     return payload;

@@ -54,7 +54,7 @@ async function deleteExpired(ctx: Context, stop: Stop): Promise<void> {
 
 /** Batches are small, so that other writers wait only for one batch. */
 const batch = 50;
-const mostBatches = 400;
+const maxBatches = 400;
 
 /**
  * Deletes accounts that signed up over seven days ago and never verified their address. So an
@@ -65,7 +65,7 @@ async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
   if (!isMailConfigured(ctx)) return;
   const before = after(ctx.now, -unconfirmedSeconds);
   let last = firstKey;
-  for (let batches = 0; batches < mostBatches && !stop?.aborted; batches += 1) {
+  for (let batches = 0; batches < maxBatches && !stop?.aborted; batches += 1) {
     const found = await findUnconfirmed(before, last, batch);
     await transaction(async () => {
       for (const id of found) await forget(ctx, id, before);

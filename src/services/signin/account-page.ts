@@ -19,7 +19,7 @@ import { isTrusted } from '../tenancy/connections/usable.ts';
 import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/methods.ts';
 import { asksOwnSecondFactor } from '../tenancy/sso/connection.ts';
 
-import { listPasskeys, mostPasskeys } from './passkeys/operations.ts';
+import { listPasskeys, maxPasskeys } from './passkeys/operations.ts';
 import { listWaiting } from './waiting.ts';
 
 /** Describes what the account page shows in addition to the API views. */
@@ -52,12 +52,12 @@ async function describePassword(ctx: Context, { email, passwordHash }: Account) 
 
 /** The passkeys, and why no more can be added; null if there are none and `baseUrl` allows none. */
 async function describePasskeys(ctx: Context, account: Account) {
-  const { items } = await listPasskeys(ctx, { limit: mostPasskeys });
+  const { items } = await listPasskeys(ctx, { limit: maxPasskeys });
   if (findPasskeyObstacle(ctx) !== null)
     return items.length === 0 ? null : { items, noMore: 'address' as const };
   if ((await findMethodRefusal(ctx, account, { method: 'passkey' })) !== null)
     return { items, noMore: 'settings' as const };
-  return { items, noMore: items.length < mostPasskeys ? null : ('most' as const) };
+  return { items, noMore: items.length < maxPasskeys ? null : ('most' as const) };
 }
 
 /**

@@ -45,8 +45,8 @@ const attemptPage = pageOf(attemptView);
 /** How many days attempts are kept. */
 export const attemptDays = 7;
 
-const mostNamed = 400;
-const mostNameless = 100;
+const maxNamed = 400;
+const maxNameless = 100;
 
 /** Runs a sign-in whose state was accepted, and stores its claims and how far it came. */
 export async function keepSsoAttempt<T>(
@@ -126,7 +126,7 @@ async function dropOldest(connectionId: string, named: boolean): Promise<void> {
   const surplus = await SsoAttempt.findOne({
     where: alike,
     order: [['id', 'DESC']],
-    offset: named ? mostNamed : mostNameless,
+    offset: named ? maxNamed : maxNameless,
   });
   if (surplus !== null)
     await SsoAttempt.destroy({ where: { ...alike, id: { [Op.lte]: surplus.id } } });

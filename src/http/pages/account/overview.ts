@@ -58,7 +58,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   joined: { in: 'organizations', text: 'You have joined the organization.' },
 };
 
-const mostShown = 200;
+const maxShown = 200;
 
 type SignedIn = Awaited<ReturnType<typeof listSignedIn>>['items'][number];
 
@@ -67,9 +67,9 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
   const { ctx, token } = visit;
   const [me, sessions, clients, tokens, social, more] = await Promise.all([
     showMe(ctx, {}),
-    listSessions(ctx, { limit: mostShown }),
-    listSignedIn(ctx, { limit: mostShown }),
-    listTokens(ctx, { limit: mostShown }),
+    listSessions(ctx, { limit: maxShown }),
+    listSignedIn(ctx, { limit: maxShown }),
+    listTokens(ctx, { limit: maxShown }),
     listSocial(ctx),
     describeAccount(ctx, visit.cookie('passkey')),
   ]);

@@ -1,4 +1,4 @@
-import { mostPasskeys } from '../../../services/signin/passkeys/operations.ts';
+import { maxPasskeys } from '../../../services/signin/passkeys/operations.ts';
 import { passkeyCookie } from '../../cookies.ts';
 import { type Html, html } from '../html.ts';
 import { field, postForm } from '../parts.ts';
@@ -19,7 +19,7 @@ export function passkeyNeeds({ passkeys, toConfirm }: Pick<Described, 'passkeys'
 const reasons: Record<NonNullable<Passkeys['noMore']>, string> = {
   address: 'Passkeys do not work on this site.',
   settings: 'Passkeys are turned off for your e-mail address. Ask your administrator.',
-  most: `You have ${mostPasskeys} passkeys, which is the maximum. Remove one first.`,
+  most: `You have ${maxPasskeys} passkeys, which is the maximum. Remove one first.`,
 };
 
 /**

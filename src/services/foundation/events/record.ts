@@ -138,7 +138,7 @@ const windowSeconds = 900;
 const unlimited = 2 ** 31 - 1;
 
 /** The most request ids that an event keeps, so that support can find a person's request. */
-const mostReferences = 20;
+const maxReferences = 20;
 
 /**
  * Records an event that strangers can repeat. All repeats within 15 minutes share one row with a
@@ -170,7 +170,7 @@ export async function tallyEvent(
       window.id,
     );
   }
-  const references = [...(await earlierReferences(window.id)), ...now].slice(-mostReferences);
+  const references = [...(await earlierReferences(window.id)), ...now].slice(-maxReferences);
   const latest = { ...data, lastAt: ctx.now.toISOString(), references };
   await Event.update({ data: latest }, { where: { id: window.id } });
 }

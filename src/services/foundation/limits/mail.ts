@@ -15,7 +15,7 @@ export async function countAsking(ctx: Context): Promise<void> {
  * The most invitations mailed to one mailbox in a day, from one organization and from all. Besides
  * the first `ofAll - kept`, organizations with a verified domain may mail one each, up to `kept`.
  */
-const mostInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
+const maxInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
 
 /**
  * Counts an invitation of the organization to this address; false if the organization may mail no
@@ -26,7 +26,7 @@ export function mayMailInvitation(
   email: string,
   organizationId: string,
 ): Promise<boolean> {
-  return mayInvite(ctx, email, { apart: organizationId, most: mostInvitations.ofOne });
+  return mayInvite(ctx, email, { apart: organizationId, most: maxInvitations.ofOne });
 }
 
 /**
@@ -38,7 +38,7 @@ export async function maySendInvitation(
   email: string,
   organizationId: string,
 ): Promise<boolean> {
-  const { ofAll, kept } = mostInvitations;
+  const { ofAll, kept } = maxInvitations;
   if (await mayInvite(ctx, email, { most: ofAll - kept })) return true;
   if (!(await hasVerifiedDomain(organizationId))) return false;
   const own = { apart: `own ${organizationId}`, most: 1 };

@@ -16,7 +16,7 @@ export interface Subject {
 }
 
 // The driver checks the whole file without a pause, so larger files would block the process.
-const mostToRead = 1024 ** 3;
+const maxToRead = 1024 ** 3;
 
 /** Checks the database and its integrity. Leaves out checks that cannot run after a failed one. */
 export async function checkDatabase(subject: Subject): Promise<Check[]> {
@@ -90,9 +90,9 @@ async function checkFile(file: string): Promise<Check[]> {
 
 async function checkPages(file: string) {
   const { size } = await stat(file);
-  if (size > mostToRead) {
+  if (size > maxToRead) {
     return skipped(
-      `the file has ${Math.round(size / mostToRead)} GiB`,
+      `the file has ${Math.round(size / maxToRead)} GiB`,
       `sqlite3 ${shellWord(file)} 'PRAGMA quick_check'`,
     );
   }

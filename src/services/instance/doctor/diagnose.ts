@@ -178,7 +178,7 @@ export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promis
   );
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** Reports apps without an organization: introspection shows them no active token (security O9). */
 async function checkApps(): Promise<Check | null> {
@@ -186,7 +186,7 @@ async function checkApps(): Promise<Check | null> {
     where: { organizationId: null },
     include: { association: 'account', required: true },
     order: ['id'],
-    limit: mostNamed,
+    limit: maxNamed,
   });
   if (count === 0) return null;
   return check('apps', 'each app that introspects tokens has an organization', async () => {

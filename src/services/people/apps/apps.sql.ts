@@ -7,24 +7,24 @@ import { pushedIn } from '../../foundation/domain-names/pushed.ts';
 
 /** An app whose account is held. */
 interface HeldApp {
-  /** The oldest of the app's `mostLive` newest live tokens; null if it has fewer. */
+  /** The oldest of the app's `maxLive` newest live tokens; null if it has fewer. */
   surplus: string | null;
   vouchedBy: string | null;
   unapproved: boolean;
 }
 
-const held = (mostLive: number) => `SELECT (
+const held = (maxLive: number) => `SELECT (
     SELECT t.id FROM access_tokens t WHERE t.app_id = p.id AND t.expires_at > $2
-    ORDER BY t.id DESC LIMIT 1 OFFSET ${mostLive - 1}
+    ORDER BY t.id DESC LIMIT 1 OFFSET ${maxLive - 1}
   ) AS surplus, p.vouched_by AS "vouchedBy", p.unapproved FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
 
 /** The app with this secret, or null. Call it with the app's account held. */
 export async function readHeldApp(
   { now }: Pick<Context, 'now'>,
   { id, secretHash }: { id: string; secretHash: string },
-  mostLive: number,
+  maxLive: number,
 ): Promise<HeldApp | null> {
-  const [app = null] = await select<HeldApp>(held(mostLive), [id, now, secretHash], {
+  const [app = null] = await select<HeldApp>(held(maxLive), [id, now, secretHash], {
     columns: { unapproved: 'flag' },
   });
   return app;

@@ -30,7 +30,7 @@ const client = {
 
 const token = z.string().min(1).max(4096);
 
-const mostLive = 100;
+const maxLive = 100;
 
 /** Mints a token that acts as the app's owner (spec §4.4; RFC 6749 §4.4). */
 export const mintToken = operation({
@@ -86,7 +86,7 @@ function limitOf({ config }: Context, app: ProvedApp) {
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {
   await hold.accounts([accountId]);
-  const app = await readHeldApp(ctx, { id, secretHash }, mostLive);
+  const app = await readHeldApp(ctx, { id, secretHash }, maxLive);
   if (app === null) throw clientRefused('no_such_app');
   const { surplus, ...marks } = app;
   return { surplus: surplus !== null, ...marks };
@@ -97,8 +97,8 @@ async function makeRoom(ctx: Context, { id: appId }: ProvedApp): Promise<void> {
   const surplus = await AccessToken.findAll({
     where: { appId, expiresAt: { [Op.gt]: ctx.now } },
     order: [['id', 'DESC']],
-    offset: mostLive - 1,
-    limit: mostLive,
+    offset: maxLive - 1,
+    limit: maxLive,
   });
   for (const token of surplus) {
     await token.destroy();

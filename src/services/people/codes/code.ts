@@ -12,7 +12,7 @@ import { type CodeOf, countTry, takeTryBack } from './codes.sql.ts';
 // and one purpose.
 
 const lifeSeconds = 600;
-const mostTries = 5;
+const maxTries = 5;
 
 /** A correct code; `hash` is its stored form. */
 export interface RightCode extends CodeOf {
@@ -52,7 +52,7 @@ export async function tryCode(
   code: string,
 ): Promise<RightCode | null> {
   const of = { accountId: accountId ?? randomUUID(), purpose };
-  const taken = await unsynced(() => countTry(of, mostTries, ctx.now));
+  const taken = await unsynced(() => countTry(of, maxTries, ctx.now));
   const hash = hashOf(ctx, of, code);
   return isEqual(hash, taken ?? '') ? { ...of, hash } : null;
 }

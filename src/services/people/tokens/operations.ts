@@ -34,7 +34,7 @@ export const listTokens = ownOperation({
     readRows(AccessToken, { where: { accountId } }, input, viewToken),
 });
 
-const mostAdminDays = 90;
+const maxAdminDays = 90;
 const days = 'must be a whole number of days from 1 to 365';
 
 // Characters that are invisible in a name.
@@ -104,11 +104,11 @@ export const createToken = ownOperation({
 function endOf(
   ctx: Context,
   scope: TokenScope,
-  days = scope === 'admin' ? mostAdminDays : undefined,
+  days = scope === 'admin' ? maxAdminDays : undefined,
 ) {
   if (days === undefined) return null;
-  if (scope === 'admin' && days > mostAdminDays) {
-    const fault = `must be at most ${mostAdminDays} for a token with scope admin`;
+  if (scope === 'admin' && days > maxAdminDays) {
+    const fault = `must be at most ${maxAdminDays} for a token with scope admin`;
     throw refuseField('expiresInDays', fault);
   }
   return new Date(ctx.now.getTime() + days * 24 * 3600 * 1000);

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { connectionKindNames, isConnectionKind } from '../../../connection-kinds.ts';
 import type { Origin } from '../../../database/models/membership.ts';
 import { countSteps } from '../../../host/queue.ts';
@@ -26,7 +26,7 @@ export async function findLosing(
     losingConnections,
   ]) {
     losing.push(...(await find(plan, wanted)));
-    await turnOfTheLoop();
+    await yieldToEventLoop();
   }
   return losing;
 }
@@ -82,7 +82,7 @@ async function losingMappings(
   const rules = rulesLeft(steps, state);
   const byProject = Map.groupBy(rules.mappings, ({ projectId }) => projectId);
   const losing: Losing[] = [];
-  const step = countSteps(mostRulesAtOnce);
+  const step = countSteps(maxRulesAtOnce);
   for (const member of state.projectMembers) {
     const { accountId, project, role: from, mappingId } = member;
     if (mappingId === null || !removed.has(mappingId) || gone.has(project) || gone.has(accountId))
@@ -99,7 +99,7 @@ async function losingMappings(
 }
 
 /** How many people are compared with up to 10,000 mappings before other work runs. */
-const mostRulesAtOnce = 10;
+const maxRulesAtOnce = 10;
 
 /** Members whose role a removed mapping gave, if their next role is lower. */
 async function losingOrgRoles(
@@ -115,7 +115,7 @@ async function losingOrgRoles(
     [...steps.changeMembers, ...steps.removeMembers].map(({ accountId }) => accountId),
   );
   const losing: Losing[] = [];
-  const step = countSteps(mostRulesAtOnce);
+  const step = countSteps(maxRulesAtOnce);
   for (const { accountId, email, role, given } of state.members) {
     if (given === null || !removed.has(given.mappingId) || edited.has(accountId)) continue;
     const turn = step();

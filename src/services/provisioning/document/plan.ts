@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { refuseFaults } from '../../../errors.ts';
 import { requireCaps } from './caps.ts';
 import { emptyDraft, type PlanDraft } from './changes.ts';
@@ -19,7 +19,7 @@ export async function planDocument(wanted: PlanInput): Promise<Omit<PlanDraft, '
   // Each part may loop over 10,000 entries, so other work runs in between.
   for (const planPart of [planSettings, ...peopleParts, planClients]) {
     planPart(draft, wanted);
-    await turnOfTheLoop();
+    await yieldToEventLoop();
   }
   const { faults, ...plan } = draft;
   const placed = faults.map(({ path, message }) => ({ path: `document.${path}`, message }));

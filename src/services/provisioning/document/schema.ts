@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ConnectionKindName, connectionKindNames } from '../../../connection-kinds.ts';
-import { mostCounted } from '../../../errors.ts';
+import { maxCounted } from '../../../errors.ts';
 import { cut } from '../../../text/cut.ts';
 import { domain, email, name, projectRole, role, slug } from '../../foundation/fields.ts';
 import { documentCaps } from '../../foundation/limits/caps.ts';
@@ -69,23 +69,23 @@ function distinct<Entry>(nameOf: (entry: Entry) => string) {
         const message = `${cut(named, 100)} is listed twice`;
         ctx.addIssue({ code: 'custom', path: [at], message });
       }
-      if (ctx.issues.length >= mostCounted) return;
+      if (ctx.issues.length >= maxCounted) return;
       seen.add(named);
     }
   };
 }
 
 /** The most entries of a list in a document (security O15). */
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 /** More than an organization can add: projects above the cap stay (security O15). */
-const mostProjects = 100_000;
+const maxProjects = 100_000;
 
 const listOf = <Entry extends z.ZodType>(
   entry: Entry,
   nameOf: (entry: z.output<Entry>) => string,
   about: string,
-  most = mostEntries,
+  most = maxEntries,
 ) => list(entry, most).superRefine(distinct(nameOf)).describe(about);
 
 const mapping = z
@@ -160,7 +160,7 @@ function documentWith<Client extends z.ZodType, Bind extends z.ZodType>(
       project,
       (entry) => entry.slug,
       'The projects, by slug.',
-      mostProjects,
+      maxProjects,
     ).optional(),
     mappings: listOf(
       mapping,

@@ -1,5 +1,5 @@
 import { createHmac, type Hmac } from 'node:crypto';
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { inSlices } from '../../../host/queue.ts';
@@ -20,7 +20,7 @@ export async function secretsDigest(ctx: Context, parts: object[]): Promise<stri
       hmac.update(`\n${JSON.stringify(name)}:`);
       if (!Array.isArray(value)) hmac.update(JSON.stringify(value) ?? 'absent');
       else await inSlices(value, (some) => void hmac.update(`${JSON.stringify(some)}\n`));
-      await turnOfTheLoop();
+      await yieldToEventLoop();
     }
     hmac.update('\n;');
   }

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
@@ -42,14 +42,14 @@ export async function replanPeople(
   const planned: Planned[] = [];
   for (const [accountId, person] of people) {
     // Each person is compared with up to 10,000 mappings.
-    await turnOfTheLoop();
+    await yieldToEventLoop();
     planned.push({ accountId, person, ...planPerson(rules, person) });
   }
   const real = await withoutGoneProjects(planned);
   // SQLite answers synchronously, so a chain of statements would block other requests.
-  await turnOfTheLoop();
+  await yieldToEventLoop();
   await writeProjects(ctx, real);
-  await turnOfTheLoop();
+  await yieldToEventLoop();
   await writeOrgRoles(organizationId, real);
   return recordPlans(ctx, organizationId, real, cause);
 }

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import { keeping } from '../../../database/hold-rows.ts';
@@ -17,7 +17,7 @@ import { replanPeople } from './apply.ts';
 // transaction of the change. More are put on a list, which a job plans in batches.
 
 /** The most people that a change plans in its own transaction. */
-export const mostAtOnce = 50;
+export const maxAtOnce = 50;
 /** The number of people that the job plans in one transaction. Other changes to them must wait. */
 const batchSize = 20;
 
@@ -38,7 +38,7 @@ export async function planLater(
        ON CONFLICT (organization_id, account_id) DO NOTHING`,
       [organizationId, ...some],
     );
-    await turnOfTheLoop();
+    await yieldToEventLoop();
   }
 }
 
@@ -81,10 +81,10 @@ export async function planMapped(
     (list, most) => `SELECT DISTINCT r.account_id AS id
        FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
       WHERE m.group_id IN (${list}) LIMIT ${most}`,
-    [mostAtOnce + 1],
+    [maxAtOnce + 1],
   );
   const ids = [...new Set(people.map(({ id }) => id))];
-  if (ids.length <= mostAtOnce) await replanPeople(ctx, organizationId, ids, 'scim');
+  if (ids.length <= maxAtOnce) await replanPeople(ctx, organizationId, ids, 'scim');
   else await planMembersLater(organizationId, groupIds);
 }
 

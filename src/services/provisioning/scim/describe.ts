@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import { requireScim } from '../../foundation/authority/require.ts';
 import type { ScimResource } from '../../foundation/scim-user/attribute.ts';
 import { resourceTypes, schemas, serviceProviderConfig } from './discovery.ts';
-import { baseOf, mostInPage } from './view.ts';
+import { baseOf, maxInPage } from './view.ts';
 
 // Discovery (RFC 7644 §4). Only the organization's SCIM client may read it.
 
@@ -14,7 +14,7 @@ interface About {
 
 /** Describes the SCIM features that idctl supports. */
 export function describeService(ctx: Context, { org }: About): ScimResource {
-  return serviceProviderConfig(baseOf(ctx, requireScim(ctx, org)), { maxResults: mostInPage });
+  return serviceProviderConfig(baseOf(ctx, requireScim(ctx, org)), { maxResults: maxInPage });
 }
 
 /** All resource types, or the type with this name. Null for an unknown name. */

@@ -53,7 +53,7 @@ const keptRequests = remembered(() => ({
   rejected: [] as KeptRequest[],
 }));
 
-const mostUnwritten = 2000;
+const maxUnwritten = 2000;
 
 /**
  * Keeps a request in memory until `writeRequests` stores it, so that requests need not wait.
@@ -71,13 +71,13 @@ export function noteRequest(process: Pick<Context, 'memory'>, noted: Noted): voi
     // The reason can quote the client's text, and not every database can store every character.
     reason: noted.reason?.slice(0, 300).toWellFormed().replaceAll('\0', '\ufffd') ?? null,
   });
-  if (alike.length > mostUnwritten) alike.shift();
+  if (alike.length > maxUnwritten) alike.shift();
 }
 
 // The maximum number of stored requests of each organization: with a valid token, and without.
 
-const mostAccepted = 500;
-const mostRejected = 50;
+const maxAccepted = 500;
+const maxRejected = 50;
 
 /** Writes the requests kept in memory, with one transaction per organization. */
 export async function writeRequests(ctx: Context): Promise<void> {
@@ -100,12 +100,12 @@ async function write(organizationId: string, noted: KeptRequest[]): Promise<void
   // The organization may have been deleted in the meantime.
   if ((await Organization.count({ where: { id: organizationId } })) === 0) return;
   const kept = [
-    ...noted.filter(isRejected).slice(-mostRejected),
-    ...noted.filter((request) => !isRejected(request)).slice(-mostAccepted),
+    ...noted.filter(isRejected).slice(-maxRejected),
+    ...noted.filter((request) => !isRejected(request)).slice(-maxAccepted),
   ];
   await ScimRequest.bulkCreate(kept);
-  await dropOldest(organizationId, { status: 401 }, mostRejected);
-  await dropOldest(organizationId, { status: { [Op.ne]: 401 } }, mostAccepted);
+  await dropOldest(organizationId, { status: 401 }, maxRejected);
+  await dropOldest(organizationId, { status: { [Op.ne]: 401 } }, maxAccepted);
 }
 
 function isRejected({ status }: Pick<Noted, 'status'>): boolean {

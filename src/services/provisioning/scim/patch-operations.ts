@@ -15,7 +15,7 @@ export interface PatchOperation {
 }
 
 /** The maximum number of attributes of an object. More would delay other requests. */
-export const mostKeys = 1000;
+export const maxKeys = 1000;
 const unsafe = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Reads the operations of a PATCH body. Names may have any letter case. */
@@ -85,8 +85,8 @@ function* checkKeys(value: unknown): Generator<void> {
       continue;
     }
     const entries = Object.entries(one);
-    if (entries.length > mostKeys)
-      throw scimRefusal(400, 'invalidValue', `An object can have at most ${mostKeys} attributes.`);
+    if (entries.length > maxKeys)
+      throw scimRefusal(400, 'invalidValue', `An object can have at most ${maxKeys} attributes.`);
     for (const [key, part] of entries) {
       if (key.split(/[.:[\]\s]/).some((name) => unsafe.has(name.toLowerCase()))) {
         throw scimRefusal(400, 'invalidPath', 'The value contains an unknown attribute.');

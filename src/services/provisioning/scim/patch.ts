@@ -67,8 +67,8 @@ interface Patching {
   changes: number;
 }
 
-const mostTerms = 50;
-const mostChanges = 500;
+const maxTerms = 50;
+const maxChanges = 500;
 
 function apply(patching: Patching, { op, path, value }: PatchOperation): void {
   const schema = path === null ? '' : findSchema(path.trim());
@@ -133,15 +133,15 @@ function applyAt(patching: Patching, op: Op, path: Path, value: unknown): void {
   const { resource } = patching;
   const { attribute, filter, sub } = path;
   patching.changes += 1;
-  if (patching.changes > mostChanges) {
-    throw scimRefusal(400, 'invalidValue', `A PATCH can have at most ${mostChanges} changes.`);
+  if (patching.changes > maxChanges) {
+    throw scimRefusal(400, 'invalidValue', `A PATCH can have at most ${maxChanges} changes.`);
   }
   patching.terms += filter === null ? 0 : termsOf(filter).length;
-  if (patching.terms > mostTerms) {
+  if (patching.terms > maxTerms) {
     throw scimRefusal(
       400,
       'invalidFilter',
-      `The paths of a PATCH can have at most ${mostTerms} terms.`,
+      `The paths of a PATCH can have at most ${maxTerms} terms.`,
     );
   }
   for (const part of [attribute, sub]) {

@@ -140,4 +140,4 @@ function parts(attribute: Attribute, value: ScimValue, shows: Shows): ScimValue 
 }
 
 /** The most Users or Groups on one page. */
-export const mostInPage = 200;
+export const maxInPage = 200;

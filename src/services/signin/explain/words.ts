@@ -15,10 +15,10 @@ import type { SignInWay } from './ways.ts';
 // The sentences of `explain`. A rule says in one terminal line why a way is open or closed. A block
 // says what to do.
 
-type Saying<Said> = (scene: Scene, way: SignInWay) => Said;
+type Wording<Said> = (scene: Scene, way: SignInWay) => Said;
 
 /** The reasons that close a way: the rule, and what to do about it. */
-const sayings: Record<string, { rule: Saying<string>; message: Saying<Next> }> = {
+const wordings: Record<string, { rule: Wording<string>; message: Wording<Next> }> = {
   unknown_account: {
     rule: () => 'There is no account with this address.',
     message: ({ email, organization: { slug: org } }) => [
@@ -159,7 +159,7 @@ export function ruleText(ctx: Context, scene: Scene, way: SignInWay): string {
   if (way.reason === 'off') return whyOff(ctx, scene, way);
   if (way.reason === 'not_told') return 'Not shown: not a member, or added by SCIM.';
   if (way.reason === 'elsewhere') return 'Not shown: another organization has the connection.';
-  if (way.reason !== 'on') return saying(way.reason).rule(scene, way);
+  if (way.reason !== 'on') return wordingOf(way.reason).rule(scene, way);
   const { partlyUntil, asksCode = false } = way;
   const locked = partlyUntil && ` Locked for some networks until ${clock(partlyUntil)}.`;
   return `${whyOn(scene, way)}${locked ?? ''}${asksCode ? ' Then the second factor.' : ''}`;
@@ -184,9 +184,9 @@ function whyOff(ctx: Context, scene: Scene, { method }: SignInWay): string {
   return findObstacle(ctx, method) ?? 'It is not set up.';
 }
 
-function saying(reason: string): { rule: Saying<string>; message: Saying<Next> } {
+function wordingOf(reason: string): { rule: Wording<string>; message: Wording<Next> } {
   const other = () => `The sign-in is refused (${reason}).`;
-  return sayings[reason] ?? { rule: other, message: other };
+  return wordings[reason] ?? { rule: other, message: other };
 }
 
 /** An obstacle, and what to do about it. */
@@ -210,13 +210,13 @@ export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
   for (const way of told) {
     const { reason: code, until } = way;
     if (blocks.has(code)) continue;
-    const message = saying(code).message(scene, way);
+    const message = wordingOf(code).message(scene, way);
     const when = until === undefined ? {} : { until: until.toISOString() };
     blocks.set(code, { code, message, ...when });
   }
   const partly = ways.find(({ partlyUntil }) => partlyUntil !== undefined);
   if (partly?.partlyUntil !== undefined) {
-    const message = saying('locked_in_part').message(scene, partly);
+    const message = wordingOf('locked_in_part').message(scene, partly);
     const until = partly.partlyUntil.toISOString();
     blocks.set('locked_in_part', { code: 'locked_in_part', message, until });
   }

@@ -36,7 +36,7 @@ import { hasWayIn } from '../../tenancy/signin-settings/owners.ts';
 // The passkeys of an account. Signing in with one is in flow.ts.
 
 /** How many passkeys an account may have. */
-export const mostPasskeys = 20;
+export const maxPasskeys = 20;
 
 /** Lists the passkeys of an account, oldest first. */
 export const listPasskeys = ownOperation({
@@ -87,7 +87,7 @@ export const registerPasskey = operation({
       // A second factor may have been enabled since the registration began.
       await requireRecentSignIn(ctx, now);
       const count = await Passkey.count({ where: { accountId } });
-      if (count >= mostPasskeys) throw tooMany();
+      if (count >= maxPasskeys) throw tooMany();
       const given = { ...checked, name: input.name ?? `Passkey ${count + 1}` };
       return addPasskey(ctx, now, { ...given, ...(await marksOf(ctx)) });
     });
@@ -113,7 +113,7 @@ async function requireMayAdd(
 }
 
 function tooMany(): Refusal {
-  return new Refusal('conflict', `An account can have at most ${mostPasskeys} passkeys.`, {
+  return new Refusal('conflict', `An account can have at most ${maxPasskeys} passkeys.`, {
     hint: 'Remove one that you no longer use.',
   });
 }

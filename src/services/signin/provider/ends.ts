@@ -14,7 +14,7 @@ import { endGrant } from './grants.ts';
 // URI. Many parts of the code can end a session or membership. So all grants at these clients are
 // checked soon after each event that may have ended one.
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 
 /** Frequent events that end no session and no membership. */
 const harmless = `'session.started', 'client.session.started', 'signin.refused'`;
@@ -28,7 +28,7 @@ const findEnded = (ctx: Context) => `SELECT g.grant_id AS "grantId", g.session_i
   LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = c.project_id
   WHERE g.model = 'Grant' AND c.backchannel_logout_uri IS NOT NULL
     AND (s.id IS NULL OR NOT ${isSessionLive('$1', '$2')} OR ${isBarred})
-  LIMIT ${mostAtOnce}`;
+  LIMIT ${maxAtOnce}`;
 
 interface EndedGrant {
   grantId: string;
@@ -70,7 +70,7 @@ export async function noticeEnds(ctx: Context): Promise<void> {
     const isNew = latest !== null && latest !== kept.lastLook;
     // A session that expires does not write an event, so every 30th run looks anyway.
     if (!isNew && kept.turns % everyFewTurns !== 1) return;
-    while ((await noticeSome(ctx)) === mostAtOnce);
+    while ((await noticeSome(ctx)) === maxAtOnce);
     // Set last, so that after a failure the next run looks again.
     kept.lastLook = latest;
   } finally {

@@ -17,7 +17,7 @@ import { claimNext, type Due, findDueClients, readDue } from './sign-outs.sql.ts
 // Back-channel logout: a client gets a message for each session that ended, and for each session of
 // a person that it no longer admits.
 
-const mostAtOnce = 100;
+const maxAtOnce = 100;
 /** How long an attempt is reserved for one daemon: longer than any attempt takes. */
 const leaseSeconds = 20;
 
@@ -40,7 +40,7 @@ const servedClients = remembered(() => new Set<string>());
 /** The clients to serve, the longest waiting first. */
 async function findDue(ctx: Context): Promise<string[]> {
   const served = servedClients(ctx);
-  const clients = await findDueClients(ctx.now, mostAtOnce + served.size);
+  const clients = await findDueClients(ctx.now, maxAtOnce + served.size);
   return clients.filter((id) => !served.has(id));
 }
 

@@ -220,13 +220,13 @@ function digest(text: string): string {
 }
 
 /** How many callbacks may wait for a provider at the same time in one process (security S9). */
-const mostWaiting = { client: 10, connection: 50 };
+const maxWaiting = { client: 10, connection: 50 };
 
 /** The places of a callback: one for the client, one for the connection or social provider. */
 function callbackPlaces(ctx: Context, connection: string): Places {
   const wanted: [string, number][] = [
-    [`client ${networkOf(ctx.client.address)}`, mostWaiting.client],
-    [`connection ${connection}`, mostWaiting.connection],
+    [`client ${networkOf(ctx.client.address)}`, maxWaiting.client],
+    [`connection ${connection}`, maxWaiting.connection],
   ];
   return placesFor(ctx, wanted, tooMany);
 }

@@ -10,7 +10,7 @@ import { clientWords } from './words.ts';
 
 // The settings of a client that its organization chooses, and their rules.
 
-const mostUris = 20;
+const maxUris = 20;
 
 /** A name that does not look like a client id. */
 const clientName = name.refine((text) => rowIdOf(text) === null, 'must not be a client id');
@@ -68,7 +68,7 @@ const origin = z
   });
 
 const listOf = <Entry extends z.ZodType<string>>(entry: Entry) =>
-  list(entry, mostUris).refine(
+  list(entry, maxUris).refine(
     (list) => new Set(list).size === list.length,
     'must not list an entry twice',
   );

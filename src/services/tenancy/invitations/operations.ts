@@ -43,7 +43,7 @@ import {
 } from './invitation.ts';
 
 const lifeSeconds = 7 * 24 * 3600;
-const mostADay = 50;
+const maxPerDay = 50;
 
 /** Lists the pending invitations, oldest first. A view says if its invitation is invalid. */
 export const listInvitations = operation({
@@ -80,11 +80,11 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
   // A second invitation for an address must replace the first.
   await hold.organization({ id: organizationId }, 'alone');
   await requireNoMember(ctx, organization, input.email);
-  const limit = { name: 'invitations', of: organizationId, most: mostADay, seconds: 86_400 };
+  const limit = { name: 'invitations', of: organizationId, most: maxPerDay, seconds: 86_400 };
   await requirePlace(
     ctx,
     limit,
-    `${organization.slug} has invited ${mostADay} people within a day.`,
+    `${organization.slug} has invited ${maxPerDay} people within a day.`,
   );
   await countInviter(ctx);
   const replaced = await Invitation.destroy({ where: { organizationId, email: input.email } });

@@ -41,10 +41,10 @@ export interface DirectoryPerson {
 /** Why a search does not give exactly one person that can be stored (security L4). */
 export type Missing = 'user_not_found' | 'user_ambiguous' | 'dn_outside_base' | 'entry_malformed';
 
-const mostGroups = 1000;
-const mostEmails = 1000;
+const maxGroups = 1000;
+const maxEmails = 1000;
 // An entry of a PostgreSQL index has at most 2704 bytes.
-const mostBytes = 2000;
+const maxBytes = 2000;
 
 /**
  * Searches as the service account for the one person of this user name, or tells why there is none.
@@ -115,7 +115,7 @@ export function textsOf(entry: DirectoryEntry, attribute: string): string[] {
 }
 
 function readPerson(entry: DirectoryEntry, dn: string[], reading: Reading): DirectoryPerson {
-  const emails = textsOf(entry, reading.emailAttribute).slice(0, mostEmails).map(canonicalEmail);
+  const emails = textsOf(entry, reading.emailAttribute).slice(0, maxEmails).map(canonicalEmail);
   return {
     dn: entry.dn,
     ...keyOf(entry, dn),
@@ -127,7 +127,7 @@ function readPerson(entry: DirectoryEntry, dn: string[], reading: Reading): Dire
 
 /** Whether databases can store and find the text, and events can show it. */
 function isStorable(text: string): boolean {
-  return Buffer.byteLength(text) <= mostBytes && !/\p{Cc}/u.test(text);
+  return Buffer.byteLength(text) <= maxBytes && !/\p{Cc}/u.test(text);
 }
 
 function keyOf(entry: DirectoryEntry, dn: string[]): Pick<DirectoryPerson, 'issuer' | 'subject'> {
@@ -163,5 +163,5 @@ function groupsOf(entry: DirectoryEntry, attribute: string): string[] | null {
   const inPart = `${attribute.toLowerCase()};range=`;
   const parted = [...entry.attributes.keys()].some((name) => name.startsWith(inPart));
   const groups = textsOf(entry, attribute);
-  return parted || groups.length > mostGroups ? null : groups;
+  return parted || groups.length > maxGroups ? null : groups;
 }

@@ -87,7 +87,7 @@ async function mayAddDirectly(
   return (await findVerified(organization.id, domainOf(address))) !== null;
 }
 
-const mostAnHour = 60;
+const maxPerHour = 60;
 
 /**
  * Makes the refusal of an address that must be invited: the same with and without an account. After
@@ -96,8 +96,8 @@ const mostAnHour = 60;
 async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refusal> {
   const { actor } = ctx;
   if (actor.kind === 'user') {
-    const limit = { name: 'invite instead', of: actor.accountId, most: mostAnHour, seconds: 3600 };
-    const message = `You tried to add more than ${mostAnHour} addresses on other domains within an hour.`;
+    const limit = { name: 'invite instead', of: actor.accountId, most: maxPerHour, seconds: 3600 };
+    const message = `You tried to add more than ${maxPerHour} addresses on other domains within an hour.`;
     await transaction(() => requirePlace(ctx, limit, message));
   }
   return new Refusal('invite_instead', `This address is not on a verified domain of ${slug}.`, {

@@ -2,7 +2,7 @@ import type { Proof } from '../../../outbound/outbound.ts';
 
 // A person's groups as a provider sends them (security I7). Unknown groups change nothing.
 
-const mostGroups = 1000;
+const maxGroups = 1000;
 const longestGroup = 256;
 
 type Claims = Record<string, unknown>;
@@ -39,7 +39,7 @@ export function takeAbsent(
 function readClaim(claim: unknown): Groups {
   if (claim === '') return { known: true, groups: [] };
   const groups = Array.isArray(claim) ? claim : [claim];
-  if (groups.length > mostGroups) return { known: false, why: 'too_many' };
+  if (groups.length > maxGroups) return { known: false, why: 'too_many' };
   return groups.every(isGroup) ? { known: true, groups } : { known: false, why: 'malformed' };
 }
 

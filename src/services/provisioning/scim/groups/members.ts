@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { hold } from '../../../../database/hold.ts';
 import { insertRows, select, selectAmong } from '../../../../database/select.ts';
 import { isUuid } from '../../../foundation/fields.ts';
@@ -111,7 +111,7 @@ async function inChunks<Item, Row>(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (let at = 0; at < items.length; at += chunk) {
-    if (at > 0) await turnOfTheLoop();
+    if (at > 0) await yieldToEventLoop();
     rows.push(...(await work(items.slice(at, at + chunk))));
   }
   return rows;

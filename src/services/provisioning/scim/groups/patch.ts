@@ -26,13 +26,13 @@ interface GroupPatch {
 }
 
 // authentik sends one operation for each member.
-const mostOperations = 10_000;
+const maxOperations = 10_000;
 
 /** Reads a PATCH body (RFC 7644 §3.5.2), completely or not at all. */
 export async function readGroupPatch(body: unknown): Promise<GroupPatch> {
   const change: GroupChange = { clears: false, adds: new Map(), removes: new Set() };
   const patch: GroupPatch = { change, repeated: [] };
-  for await (const operation of readManyOperations(body, mostOperations)) {
+  for await (const operation of readManyOperations(body, maxOperations)) {
     if (operation.path === null) await readWhole(patch, operation);
     else await readAt(change, operation, operation.path);
   }

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../../context.ts';
 import { select } from '../../../../database/select.ts';
 import { firstKey } from '../../../foundation/page.ts';
@@ -96,6 +96,6 @@ async function* readMembers(ctx: Context, { id, organizationId }: Group) {
     });
     if (rows.length < pageOfMembers) return;
     after = rows.at(-1)?.id ?? after;
-    await turnOfTheLoop();
+    await yieldToEventLoop();
   }
 }

@@ -11,7 +11,7 @@ import {
   member,
   unwrapped,
 } from '../../../foundation/scim-user/values.ts';
-import { mostKeys } from '../patch-operations.ts';
+import { maxKeys } from '../patch-operations.ts';
 import { groupNames, written } from './attributes.ts';
 
 // Reads the bodies of POST and PUT. Ignores unknown attributes, other schemas and read-only values.
@@ -31,8 +31,8 @@ export async function readGroup(body: unknown): Promise<WrittenGroup> {
   if (!isObject(body)) throw scimRefusal(400, 'invalidSyntax', 'A Group must be a JSON object.');
   const given = new Map<string, unknown>();
   const entries = Object.entries(body);
-  if (entries.length > mostKeys)
-    throw scimRefusal(400, 'invalidValue', `An object can have at most ${mostKeys} attributes.`);
+  if (entries.length > maxKeys)
+    throw scimRefusal(400, 'invalidValue', `An object can have at most ${maxKeys} attributes.`);
   for (const [key, value] of entries) {
     const target = groupNames.findTarget(key);
     if (target !== null && target.sub === null) given.set(target.attribute.name, value);
@@ -67,14 +67,14 @@ function textIn(attribute: Attribute, given: unknown): string | null {
 }
 
 // A body of 4 MiB cannot contain this many ids.
-const mostElements = 110_000;
+const maxElements = 110_000;
 
 /** Reads members from a list, an object or an id. 400 if one cannot be a member. */
 export async function readMembers(given: unknown, op: 'add' | 'remove'): Promise<Members> {
   const members: Members = new Map();
   if (given === undefined || given === null) return members;
   const elements = Array.isArray(given) ? given : [given];
-  if (elements.length > mostElements)
+  if (elements.length > maxElements)
     throw scimRefusal(400, 'invalidValue', 'members: the list has too many elements.');
   for await (const element of slowly(elements)) {
     const [id, display] = readMember(element);

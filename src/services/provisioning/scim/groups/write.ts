@@ -9,7 +9,7 @@ import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { replanPeople } from '../../mappings/apply.ts';
-import { isMapped, mostAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
+import { isMapped, maxAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
 import type { Group } from './group.ts';
 import { deleteGroupRow, updateGroup } from './groups.sql.ts';
 import {
@@ -119,7 +119,7 @@ async function differ(group: Group, { clears, adds, removes }: GroupChange) {
 
 /**
  * Finds and holds the people whose roles the change concerns. Returns a function that plans them
- * after the change. More than `mostAtOnce` people are left to the job. If no mapping names the
+ * after the change. More than `maxAtOnce` people are left to the job. If no mapping names the
  * group, before or after, no people are concerned.
  */
 async function preparePlan(
@@ -132,9 +132,9 @@ async function preparePlan(
   if (!(await isMapped(organizationId, names.flat()))) return async () => {};
   const moved = [...added, ...removed].filter(isUuid);
   // A rename concerns all members of the group, including those that the push removes.
-  const others = named.length > 1 ? await findSomeMembers(group, mostAtOnce + 1) : [];
+  const others = named.length > 1 ? await findSomeMembers(group, maxAtOnce + 1) : [];
   const accounts = await accountsOf(organizationId, [...new Set([...moved, ...others])]);
-  if (accounts.length <= mostAtOnce) {
+  if (accounts.length <= maxAtOnce) {
     await hold.accounts(accounts);
     return (ctx) => replanPeople(ctx, organizationId, accounts, 'scim').then(() => {});
   }
@@ -144,10 +144,10 @@ async function preparePlan(
   return async () => {};
 }
 
-const mostGroups = 1000;
+const maxGroups = 1000;
 
 /** Limits the number of groups: a sync and a page of Users read all groups of a person. */
 async function requireRoomForGroup(organizationId: string): Promise<void> {
-  if ((await ScimGroup.count({ where: { organizationId } })) >= mostGroups)
-    throw scimRefusal(400, 'tooMany', `An organization can have at most ${mostGroups} groups.`);
+  if ((await ScimGroup.count({ where: { organizationId } })) >= maxGroups)
+    throw scimRefusal(400, 'tooMany', `An organization can have at most ${maxGroups} groups.`);
 }

@@ -32,7 +32,7 @@ export const listPositions = remembered(() => new Map<string, ListPositions>());
 const step = 500;
 // A record this old has settled: no transaction can still commit a record that sorts before it.
 const settledAfterMs = 40_000;
-const mostOrganizations = 500;
+const maxOrganizations = 500;
 /** A position before every record. */
 export const beginning: ListPosition = { created_at: new Date(0), id: firstKey };
 
@@ -107,5 +107,5 @@ function remember(ctx: Context, organizationId: string, positions: ListPositions
   all.delete(organizationId);
   all.set(organizationId, positions);
   const [oldest] = all.keys();
-  if (all.size > mostOrganizations && oldest !== undefined) all.delete(oldest);
+  if (all.size > maxOrganizations && oldest !== undefined) all.delete(oldest);
 }

@@ -1,5 +1,5 @@
 import type { AtUsers } from '../users/present.ts';
-import { mostInPage } from '../view.ts';
+import { maxInPage } from '../view.ts';
 
 /** The query of a list (RFC 7644 §3.4.2), as the client sent it. */
 export interface ListQuery extends AtUsers {
@@ -18,7 +18,7 @@ export function readWindow(input: ListQuery) {
   return {
     startIndex,
     from: startIndex - 1,
-    count: Math.min(mostInPage, Math.max(0, input.count ?? usual)),
+    count: Math.min(maxInPage, Math.max(0, input.count ?? usual)),
     sortBy: input.sortBy,
     descending: input.sortOrder?.toLowerCase() === 'descending',
   };

@@ -139,10 +139,10 @@ async function judgeBase(
 }
 
 /** Each parent costs another connection and bind, so a deep base is not followed to its root. */
-const mostParents = 12;
+const maxParents = 12;
 
 async function deepestParent(ask: Ask, base: string): Promise<string | null> {
-  for (const parent of parentsOf(base).slice(0, mostParents)) {
+  for (const parent of parentsOf(base).slice(0, maxParents)) {
     const answer = await ask(entryAt(parent));
     if (answer.ok && answer.value.entries.length > 0) return parent;
   }

@@ -20,7 +20,7 @@ import { planAfter } from './plan.ts';
 
 /** Longer than any attempt takes, plus the clock differences between hosts. */
 const leaseSeconds = 20;
-const mostAtOnce = 20;
+const maxAtOnce = 20;
 
 interface Held {
   leaseId: string;
@@ -32,7 +32,7 @@ interface Held {
  * Sends the messages that are due: in order to each webhook, and to many webhooks at the same time.
  */
 export async function deliverWebhooks(ctx: Context, turn: Turn): Promise<void> {
-  const due = await findDue(ctx.now, mostAtOnce);
+  const due = await findDue(ctx.now, maxAtOnce);
   const claims = due.map((id) => claim(turn.anew(), id));
   void Promise.allSettled(claims).then(turn.found);
   await finishAll(claims.map((claimed) => serve(claimed, turn)));
