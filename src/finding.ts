@@ -34,7 +34,7 @@ export function skipped(why: string, hint?: Next): Finding {
 export interface Step {
   name: string;
   ok: boolean;
-  /** The step could not run, which is no fault. */
+  /** The step could not run. This does not count as a failure. */
   skipped?: true;
   expected: string;
   seen: string;

@@ -39,7 +39,7 @@ export type Reason =
   | 'method_off'
   | 'second_factor_required'
   | 'sign_in_first'
-  // A redirect to a provider, and the person that it names.
+  // The redirect to a provider, and the person whom the provider returns.
   | 'state_invalid'
   | 'state_replayed'
   | 'other_browser'

@@ -17,9 +17,9 @@ interface Row {
 const header = ['group', 'project', 'role'];
 const wideHeader = [...header, 'orgRole'];
 
-// A spreadsheet runs a cell that begins like this as a formula (security X9). An apostrophe in
-// front makes the cell text. A formula behind apostrophes gets one more, because import removes
-// exactly one.
+// A spreadsheet runs a cell that begins like this as a formula (security X9). A leading apostrophe
+// turns the cell into plain text. A formula behind apostrophes gets one more, because import
+// removes exactly one.
 const formula = String.raw`(?:[\t\r\n]|\s*[=+\-@＝＋－＠])`;
 const beginsFormula = new RegExp(`^'*${formula}`);
 const madeText = new RegExp(`^'+${formula}`);

@@ -100,7 +100,7 @@ function parametersOf(
 const dryRun = {
   name: 'dryRun',
   in: 'query',
-  description: 'If `true`, nothing is changed. The answer, 200, shows what would happen.',
+  description: 'If `true`, nothing is changed. The 200 response shows what would happen.',
   schema: { type: 'boolean', default: false },
 };
 

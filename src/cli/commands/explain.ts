@@ -42,7 +42,7 @@ export function addExplainCommand(program: Command): void {
   verb(program, 'explain <user>', {
     summary: 'Explain how a person could sign in, and what keeps them out',
     detail:
-      'It assumes the right password and codes. It also assumes that a provider or directory sends the same address and identity as before. It changes nothing and does not ask a provider.',
+      'The command assumes that the password and codes are correct. It also assumes that a provider or directory sends the same address and identity as before. The command changes nothing and does not contact a provider.',
     required: org,
     options: { '--project <project>': 'only this project, by id or slug' },
     example: 'idctl explain ada@acme.com --org acme',

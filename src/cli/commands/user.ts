@@ -96,7 +96,8 @@ export function addUserCommands(program: Command): void {
   });
   verb(user, 'password <user>', {
     summary: "Set an account's password and end its sessions, codes and tokens",
-    detail: 'Apps keep their secrets. If the account has tokens, it asks first on a terminal.',
+    detail:
+      'Apps keep their secrets. If the account has tokens, the command asks first, unless there is no terminal.',
     options: {
       ...passwordOptions,
       '--keep-tokens': 'keep personal tokens and bot tokens',

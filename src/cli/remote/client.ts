@@ -103,6 +103,6 @@ function failureOf(origin: string, error: unknown): unknown {
     });
   }
   return serverFailed(`The request to ${origin} failed: ${code}.`, {
-    hint: 'Check the address, and check that the daemon runs.',
+    hint: 'Check the address, and check that the daemon is running.',
   });
 }

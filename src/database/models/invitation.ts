@@ -2,7 +2,10 @@ import { column, rowOf } from './columns.ts';
 import type { Role } from './membership.ts';
 import type { Organization } from './organization.ts';
 
-/** An invitation of an e-mail address to an organization (security O6). It is valid once. */
+/**
+ * An invitation, sent to an e-mail address, to join an organization (security O6). It is valid
+ * once.
+ */
 export class Invitation extends rowOf(
   'invitations',
   {

@@ -28,7 +28,7 @@ function holderOf(ctx: Context): string {
   return namedSession(ctx) ?? actor.kind;
 }
 
-/** Refuses a form that idctl did not give to this browser, as `origin_refused`. */
+/** Refuses with `origin_refused` if the form was not issued to this browser. */
 export function requireFormToken(expected: string, sent: unknown): void {
   const given = Buffer.from(typeof sent === 'string' ? sent : '');
   if (given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))) return;

@@ -26,7 +26,7 @@ export interface Visit {
   cookie(name: CookieName): string | undefined;
   /** The fields of the path, and of the form or of the query, without empty fields. */
   given: Record<string, string>;
-  /** Runs an operation with all its refusals, and rolls it back. */
+  /** Runs an operation with all its checks, then rolls it back. */
   rehearse<Input, View>(operation: Rehearsed<Input, View>, input: Input): Promise<View>;
   /** The refusal of the form. */
   refusal?: Refusal;

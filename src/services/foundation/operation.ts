@@ -101,7 +101,7 @@ export function operation<
 }
 
 /**
- * Requires the right as far as `known`, the fields in the path, shows which one is needed. HTTP
+ * Checks as much of the required right as `known`, the fields of the path, determines. HTTP
  * calls it before it reads a body. The operation proves the whole right itself.
  */
 export async function requireWithoutBody(

@@ -25,7 +25,10 @@ export interface SignIn {
   provenEmail?: string | null;
   /** The second factor that was passed, or null; absent if this sign-in asks for none. */
   secondFactor?: SecondFactor | null;
-  /** Whether the session gets the mark `unapproved`; a password brings its own (security I8). */
+  /**
+   * Whether to mark the session as `unapproved`. A password that is marked also marks it (security
+   * I8).
+   */
   unapproved?: boolean;
 }
 

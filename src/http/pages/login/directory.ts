@@ -47,7 +47,7 @@ const signInPage = form({
   },
 });
 
-/** The page with the form of a directory, and the form's action. */
+/** The page to sign in through a directory, and the handler of its form. */
 export const directoryPages = [askPage, signInPage];
 
 function askByName(visit: Visit, place: LoginQuery, whose: Directory): ShownPage {

@@ -141,7 +141,7 @@ export function isAboutOneself(
   return ruleOf(right).least === 'user';
 }
 
-/** Whether a role in a project can also be enough for the row. */
+/** Whether a project role can also grant this right. */
 export function isAboutProject(right: OrganizationRight | ProjectRight): right is ProjectRight {
   return ruleOf(right).orInProject !== undefined;
 }

@@ -147,7 +147,10 @@ export function isEmptied({ name }: Attribute, given: ScimResource): boolean {
   );
 }
 
-/** If given values are primary, leaves only the first of them primary (RFC 7643 §2.4). */
+/**
+ * If the client sends a primary value, keeps the first one as the only primary of the list (RFC
+ * 7643 §2.4).
+ */
 export function settlePrimary(all: ScimResource[], given: ScimResource[]): void {
   const chosen = given.find((element) => element['primary'] === true);
   if (chosen === undefined) return;

@@ -95,5 +95,5 @@ function ofExamination({ ok, message, steps }: Examination, subject: string): Fi
   const step = steps.find((each) => !each.ok);
   return ok
     ? right(subject)
-    : wrong(message, step?.hint ?? 'Run the test of the connection, to see each step.');
+    : wrong(message, step?.hint ?? 'Run the connection test to see each step.');
 }

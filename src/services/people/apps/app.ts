@@ -61,9 +61,9 @@ export function recordAppEvent(
 }
 
 /**
- * Revokes the tokens, apps and passkeys whose only proof comes from another organization's
- * provider, if the account has a second factor besides these passkeys. Call it where an account
- * joins this organization, with the account held.
+ * If the account has another second factor, revokes its tokens, apps and passkeys that only another
+ * organization's provider vouched for. Call it where an account joins this organization, with the
+ * account held.
  */
 export async function endVouchedTokens(
   ctx: Context,

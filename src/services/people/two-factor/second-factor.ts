@@ -161,7 +161,7 @@ function secondFactorInvalid(): Refusal {
   });
 }
 
-/** The refusal of a passkey's answer, for every reason. */
+/** The refusal of an invalid passkey response. It is the same for every reason. */
 function passkeyInvalid(): Refusal {
   return new Refusal('second_factor_invalid', 'This passkey was not accepted.', {
     hint: 'Try again, or use another passkey.',

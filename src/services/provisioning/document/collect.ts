@@ -176,7 +176,10 @@ function noAccount(email: string): Person {
   };
 }
 
-/** The account to add. If it is unproved, the operator must first decide about its credentials. */
+/**
+ * The account to add. If its e-mail address is not verified, the operator must first decide whether
+ * it keeps its credentials.
+ */
 async function addable(ctx: Context, organization: Organization, account: Found): Promise<Person> {
   const { id: accountId, email } = account;
   if (ctx.actor.kind !== 'operator' || isProvedForGood(account)) return { accountId };

@@ -56,7 +56,7 @@ export async function findMembersAmong(
   return rows.map(({ accountId }) => accountId);
 }
 
-/** The groups of the accounts' last known claims through the connection. */
+/** The groups in each account's last known claims from this connection. */
 export function readKnownGroups(
   connectionId: string,
   accountIds: readonly string[],

@@ -49,7 +49,9 @@ const namedSecret = () =>
     z.strictObject({
       env: z
         .string()
-        .describe('The variable with the secret: IDCTL_SECRET_*, or named by --allow-env.'),
+        .describe(
+          'The environment variable with the secret: IDCTL_SECRET_*, or one that --allow-env names.',
+        ),
     }),
     z.strictObject({
       file: z

@@ -75,7 +75,7 @@ export const explainView = z.object({
       }),
     )
     .nullable()
-    .describe('The current counts of the limits of this address; null means not shown.'),
+    .describe('The current rate-limit counts for this address; null if they are hidden.'),
 });
 
 /**

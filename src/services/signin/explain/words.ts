@@ -54,7 +54,7 @@ const wordings: Record<string, { rule: Wording<string>; message: Wording<Next> }
   email_unverified: {
     rule: () => 'The address of the account is not verified.',
     message: () =>
-      'The address of the account is not verified. The person enters the code of the sign-up, or signs in with a mailed code or through the organization.',
+      'The address of the account is not verified. The person must enter the sign-up code, or sign in with a mailed code or through the organization.',
   },
   deactivated: {
     rule: ({ organization: { slug }, keptGroups }) =>

@@ -70,8 +70,8 @@ const longestCookie = 3800;
 const placeOf = (uid: string) => ({ table: 'cookies', column: requestCookie, row: uid });
 
 /**
- * The name of a cookie of the package. Its path is that of one authorization, so on https its
- * prefix is `__Secure-` (security X7).
+ * The name of a cookie that `oidc-provider` sets. Its path is that of one authorization, so on
+ * https its prefix is `__Secure-` (security X7).
  */
 export function cookieName(baseUrl: string, bare: string): string {
   return baseUrl.startsWith('https:') ? `__Secure-${bare}` : bare;

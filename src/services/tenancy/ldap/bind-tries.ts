@@ -37,7 +37,9 @@ type Bind = Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'bindDn'> & {
   bindPassword: string | null;
 };
 
-/** Wraps a visit, to note whether the directory accepts the password of the service account. */
+/**
+ * Wraps a directory client to record whether the directory accepts the service account's password.
+ */
 export type Watch = (visit: DirectoryClient) => DirectoryClient;
 
 /** The directory's answer to a password. */
