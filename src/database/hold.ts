@@ -188,7 +188,7 @@ export const hold = {
   membership: oneOf<Membership, 'whole'>('membership', Membership),
   // Here `whole` would wait for every writer of a row that refers to the organization.
   organization: oneOf<Organization, 'alone' | 'whole'>('organization', Organization),
-  project: oneOf<Project, 'kept'>('project', Project),
+  project: oneOf<Project, 'kept' | 'whole'>('project', Project),
   projectMembership: oneOf<ProjectMembership, 'whole'>('projectMembership', ProjectMembership),
   projects: allOf<Project>('project', Project),
   refreshToken: oneOf<RefreshToken, 'whole'>('refreshToken', RefreshToken),

@@ -8,6 +8,7 @@ import { LoginLink } from '../../src/database/models/login-link.ts';
 import { MailCode } from '../../src/database/models/mail-code.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
+import { Project } from '../../src/database/models/project.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { select } from '../../src/database/select.ts';
@@ -24,11 +25,13 @@ import { admit, holdForSecondFactor } from '../../src/services/signin/admit.ts';
 import { byDirectory, enter, seenAs } from '../../src/services/signin/methods/ldap/sign-in.ts';
 import { byLoginLink, createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { bySso } from '../../src/services/signin/methods/sso.ts';
+import { changeClient, createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { addMembership } from '../../src/services/tenancy/memberships/join-and-leave.ts';
 import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
+import { createProject, deleteProject } from '../../src/services/tenancy/projects/operations.ts';
 import { recordMember } from '../../src/services/tenancy/scim-records/member.ts';
 import { requireHeld } from '../../src/services/tenancy/scim-records/record.ts';
 import {
@@ -371,4 +374,19 @@ test('SCIM can rename a person while their domain is removed, without a deadlock
   go.resolve();
   await removing;
   expect((await renaming).status).toBe(200);
+});
+
+test('a project that a client comes to name while it is deleted stays', async () => {
+  const { slug: org } = await organization(idctl);
+  const ctx = idctl.operator();
+  const project = await createProject(ctx, { org, slug: fresh('wiki'), name: 'Wiki' });
+  const redirectUris = ['https://wiki.test/callback'];
+  await createClient(ctx, createClient.input.parse({ org, name: 'Wiki', redirectUris }));
+  const naming = changeClient.input.parse({ org, client: 'Wiki', project: project.slug });
+  const deleting = during(
+    () => changeClient(ctx, naming),
+    () => deleteProject(ctx, { org, project: project.slug }),
+  );
+  await expect(deleting).rejects.toMatchObject({ code: 'conflict' });
+  expect(await Project.findByPk(project.id)).not.toBeNull();
 });

@@ -242,12 +242,13 @@ export async function requireProject(
   return found;
 }
 
-/** Like `requireProject`. The project is not deleted until the transaction ends. */
+/** Like `requireProject`. Nothing else deletes the project until the transaction ends. */
 export async function holdProject(
   organization: Pick<Organization, 'id'>,
   project: string,
+  how: 'kept' | 'whole' = 'kept',
 ): Promise<Project> {
-  const found = await hold.project(whereProject(organization, project), 'kept');
+  const found = await hold.project(whereProject(organization, project), how);
   if (found === null) throw noProject(project);
   return found;
 }

@@ -13,6 +13,7 @@ import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import {
+  holdProject,
   isAllowed,
   noProject,
   requireAuthority,
@@ -162,7 +163,8 @@ export const deleteProject = operation({
   },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
-      const project = await requireProject(organization, input.project);
+      // No client can name the project between this hold and its end.
+      const project = await holdProject(organization, input.project, 'whole');
       const view = await showProject(ctx, project);
       await requireUnused(project);
       await project.destroy();
