@@ -11,9 +11,11 @@ import { PendingSignIn } from '../../src/database/models/pending-sign-in.ts';
 import { Project } from '../../src/database/models/project.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
+import { Webhook } from '../../src/database/models/webhook.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { Refusal } from '../../src/errors.ts';
+import { recordEvent } from '../../src/services/foundation/events/record.ts';
 import { composeMail } from '../../src/services/instance/mail/deliver.ts';
 import { forgetProofs } from '../../src/services/people/accounts/account.ts';
 import {
@@ -34,6 +36,7 @@ import { deleteOrganization } from '../../src/services/tenancy/organizations/ope
 import { createProject, deleteProject } from '../../src/services/tenancy/projects/operations.ts';
 import { recordMember } from '../../src/services/tenancy/scim-records/member.ts';
 import { requireHeld } from '../../src/services/tenancy/scim-records/record.ts';
+import { removeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import {
   fresh,
   organization,
@@ -390,3 +393,29 @@ test('a project that a client comes to name while it is deleted stays', async ()
   await expect(deleting).rejects.toMatchObject({ code: 'conflict' });
   expect(await Project.findByPk(project.id)).not.toBeNull();
 });
+
+test('two webhooks of an organization can be removed together, without a deadlock', async () => {
+  const { id: organizationId, slug: org } = await organization(idctl);
+  const ctx = idctl.operator();
+  const [one, two] = [await addedTo(organizationId), await addedTo(organizationId)];
+  // A removal holds the organization before its webhook. Its event then keeps the other webhook.
+  const removing = during(
+    async () => {
+      await hold.organization({ id: organizationId }, 'alone');
+      await Webhook.destroy({ where: { id: one } });
+    },
+    () => removeWebhook(ctx, { org, id: two }),
+    () =>
+      recordEvent(ctx, { kind: 'organization.renamed', organizationId, data: { from: 'Before' } }),
+  );
+  expect(await removing).toMatchObject({ id: two });
+  expect(await Webhook.count({ where: { organizationId } })).toBe(0);
+});
+
+async function addedTo(organizationId: string): Promise<string> {
+  const id = crypto.randomUUID();
+  const url = `https://${fresh('hooks')}.test/`;
+  const row = { id, organizationId, url, secret: '', enabled: true, createdAt: new Date() };
+  await transaction(() => Webhook.create(row));
+  return id;
+}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
+import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
@@ -141,6 +142,8 @@ export const removeWebhook = operation({
   },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
+      // The event below keeps the other webhooks, so two removals would wait for each other.
+      await hold.organization({ id: organization.id }, 'alone');
       const webhook = await requireWebhook(organization, input.id);
       const which = { webhookId: webhook.id, status: 'waiting' };
       const waiting = await WebhookDelivery.count({ where: which });
