@@ -357,7 +357,7 @@ describe('S9 the guarded client over TLS', () => {
       /^outbound\.caFile: /,
     );
     expect(() => trustedRoots('doh.caFile', join(folder, 'ca.key'))).toThrow(
-      /^doh\.caFile: .*no PEM certificate/,
+      /^doh\.caFile: .*does not contain a PEM certificate/,
     );
   });
 });
