@@ -90,3 +90,20 @@ test('X10 before a token is revoked, a page says what ends, and opening it chang
   const again = await open(client, `/account/tokens/revoke?id=${id}`);
   expect([again.status, again.text]).toEqual([404, expect.stringContaining('There is no token')]);
 });
+
+test('X10 a person who must sign in again returns to the same question', async () => {
+  const browser = idctl.client();
+  const path = '/account/tokens/revoke?id=0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d';
+  const again = await browser.get(`${path}&again=1`, { accept: 'text/html' });
+  expect([again.status, again.headers['location']]).toEqual([
+    303,
+    `/login?${new URLSearchParams({ returnTo: path })}`,
+  ]);
+});
+
+test('X6 X10 a key of a path with NUL is refused, and one with a backslash leads to no other host', async () => {
+  const { client } = await joined();
+  expect((await client.get('/orgs/%00/people', { accept: 'text/html' })).status).toBe(400);
+  const own = await client.get('/orgs/%5C%5Cevil.test/people?again=1', { accept: 'text/html' });
+  expect(own.headers['location']).toBe('/orgs/%5C%5Cevil.test/people');
+});

@@ -4,13 +4,12 @@ import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Counter } from '../../src/database/models/counter.ts';
-import { largeBody, maxOnMainThread } from '../../src/http/body/thread.ts';
+import { largeBody } from '../../src/http/body/thread.ts';
 import type { Route } from '../../src/http/route.ts';
 import { documentRoutes } from '../../src/http/routes/document.ts';
 import { mappingRoutes } from '../../src/http/routes/mappings.ts';
 import { pages, surface } from '../../src/http/surface.ts';
 import { ruleOf } from '../../src/services/foundation/authority/table.ts';
-import { turnsOf } from '../../src/services/foundation/limits/turns.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { type Company, foundCompany, pathOf } from '../support/company.ts';
 import { type Client, sendBytes } from '../support/http.ts';
@@ -346,7 +345,7 @@ describe('X11 a request whose client has gone', () => {
 describe('X11 a large body is parsed and checked in a thread', () => {
   test('X11 the thread knows every route that takes a large body', () => {
     const known = [...documentRoutes, ...mappingRoutes].map(nameOf);
-    const large = surface.routes.filter(({ body }) => body.bytes > maxOnMainThread).map(nameOf);
+    const large = surface.routes.filter(({ body }) => body.bytes > largeBody).map(nameOf);
     expect(large).toHaveLength(3);
     expect(known).toEqual(expect.arrayContaining(large));
   });
@@ -372,21 +371,4 @@ describe('X11 a large body is parsed and checked in a thread', () => {
     });
     expect(org.body.errors).toEqual([{ path: 'org', message: 'is not a known field' }]);
   }, 60_000);
-
-  test('X11 O15 the thread checks a body over 256 KiB, and smaller bodies do not wait for it', async () => {
-    const { checking } = turnsOf(company.instance.app);
-    const plan = (padding: number) =>
-      company.owner.send('POST', '/api/v1/orgs/acme/plan', {
-        body: `${' '.repeat(padding)}{"document":{"idctl":1}}`,
-      });
-    let release = () => {};
-    const held = checking.run('another account', () => new Promise<void>((end) => (release = end)));
-    const large = plan(maxOnMainThread);
-    await expect.poll(() => checking.load()).toEqual({ running: 1, waiting: 1 });
-    expect((await plan(0)).status).toBe(200);
-    expect(checking.load()).toEqual({ running: 1, waiting: 1 });
-    release();
-    await held;
-    expect((await large).status).toBe(200);
-  });
 });

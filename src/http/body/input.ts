@@ -11,7 +11,7 @@ import { hasBody, requirePlain } from './bytes.ts';
 import { checkInput, fieldsOf, refuseNul } from './check.ts';
 import { excessOf } from './count.ts';
 import { keepPlace, readInTurn } from './place.ts';
-import { checkInThread, largeBody, maxOnMainThread } from './thread.ts';
+import { checkInThread, largeBody } from './thread.ts';
 
 /**
  * Reads and checks the input of a route. Path keys come from the URL, and `filled` fields from
@@ -45,12 +45,7 @@ export async function readInput(
   if (!hasBody(request)) return check({});
   const bytes = await readJsonBytes(ctx, route, request, response);
   if (bytes === null) return null;
-  if (bytes.length > maxOnMainThread) {
-    // The senders take turns, so that the bodies of one do not delay those of the others.
-    return turnsOf(ctx).checking.run(senderOf(ctx), async () =>
-      response.closed ? null : checkInThread(route, bytes, { ...request.params }),
-    );
-  }
+  if (bytes.length > largeBody) return checkInThread(route, bytes, { ...request.params });
   return check(fieldsOf(bytes));
 }
 
@@ -84,17 +79,13 @@ async function readJsonBytes(ctx: Context, { body }: Route, request: Request, re
     });
   }
   requirePlain(request, hint);
-  const sender = senderOf(ctx);
+  const sender = ctx.actor.kind === 'user' ? ctx.actor.accountId : ctx.actor.kind;
   const bytes = await readInTurn(ctx, sender, request, response, body.bytes);
   const excess = bytes && (await excessOf(bytes, body));
   if (excess) throw new Refusal('invalid_input', excess);
   if (bytes && bytes.length > largeBody)
     await keepPlace(turnsOf(ctx).body, sender, response, largeBodyLate);
   return bytes;
-}
-
-function senderOf({ actor }: Context): string {
-  return actor.kind === 'user' ? actor.accountId : actor.kind;
 }
 
 function readQuery(route: Route, request: Request): Record<string, unknown> {

@@ -5,10 +5,10 @@ import { turnsOf } from '../../services/foundation/limits/turns.ts';
 import { readBytes } from './bytes.ts';
 import { largeBody } from './thread.ts';
 
-// Bounds the memory of bodies over 1 MiB (security O15).
+// Limits the number of large bodies in memory (security O15).
 
 /**
- * Reads a body of up to `limit` bytes. At most eight of one sender that may be over 1 MiB arrive at
+ * Reads a body of up to `limit` bytes. At most eight of one sender that may be large arrive at
  * a time. A slow sender keeps only its own waiting. Null if the client leaves before its end.
  */
 export function readInTurn(

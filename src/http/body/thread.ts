@@ -7,11 +7,11 @@ import { joinSlices, type Slices } from './slices.ts';
 // Parses and checks large bodies in a thread: on the main thread, this would block other requests
 // (security X11). The process has one such thread.
 
-/** Bodies that are larger than this wait for a place (`place.ts`), and SCIM parses them in the thread. */
-export const largeBody = 1024 * 1024;
-
-/** Bodies of a route that are larger than this go to the thread: the schema takes 0.1 ms a KiB. */
-export const maxOnMainThread = 256 * 1024;
+/**
+ * Bodies of routes that are larger than this wait for a place (`place.ts`), and the thread checks
+ * them: the schema takes 0.1 ms a KiB.
+ */
+export const largeBody = 256 * 1024;
 
 /** A body for the thread. Without a route, the thread only parses it. */
 export interface ThreadQuestion {

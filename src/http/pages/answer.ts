@@ -5,6 +5,7 @@ import { requireWithoutBody } from '../../services/foundation/operation.ts';
 import { findPendingReturn } from '../../services/signin/pending.ts';
 import { type Application, findApplication } from '../../services/signin/provider/client-row.ts';
 import { findCredential } from '../authenticate.ts';
+import { refuseNul } from '../body/check.ts';
 import { readForm } from '../body/form.ts';
 import { type CookieName, findCookie, formCookie, setCookies } from '../cookies.ts';
 import { receive } from '../receive.ts';
@@ -37,9 +38,10 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
         return { ctx, token: formToken(ctx, browser) };
       },
       right: async ({ ctx }) => {
+        refuseNul(request.params);
         if (page.access === 'public') return;
         if (!isSignedIn(ctx)) return sendToRenewal(page, request, response);
-        if (isRenewed(page, request)) return sendOn(request, response);
+        if (isRenewed(page, request)) return sendOn(page, request, response);
         if (page.access !== 'person') await requireWithoutBody(ctx, page.access, request.params);
       },
       read: ({ token }) => readFields(page, token, request, response),

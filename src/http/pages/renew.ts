@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { refuseField } from '../../errors.ts';
+import { Refusal, refuseField } from '../../errors.ts';
 import { resumeSession } from '../../services/signin/return-to.ts';
 import { readCookie, sessionCookies, setCookies } from '../cookies.ts';
 import { refuseCrossSite } from '../origins.ts';
@@ -31,17 +31,21 @@ export function renewalTo(back: string): string {
 export function sendToRenewal(page: Page, request: Request, response: Response): void {
   const { path } = request;
   const isPage = page.method === 'GET';
-  const known = isPage ? Object.entries(knownQuery(page, request)) : [];
-  const query = Object.fromEntries(known.map(([key, value]) => [key, String(value)]));
+  const query = isPage ? textsIn(page, request) : {};
   if (request.query['again'] === undefined) {
     response
       .status(isPage ? 303 : 307)
       .location(viaRenewal(path, query))
       .end();
   } else {
-    const returnTo = isPage && path !== '/' ? `?${new URLSearchParams({ returnTo: path })}` : '';
-    response.status(303).location(`/login${returnTo}`).end();
+    const asked = isPage && path !== '/' ? { returnTo: withQuery(path, query) } : {};
+    response.status(303).location(withQuery('/login', asked)).end();
   }
+}
+
+function withQuery(path: string, query: Record<string, string>): string {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? path : `${path}?${text}`;
 }
 
 /** Whether the request asks for a page just after the renewal of its session. */
@@ -50,13 +54,19 @@ export function isRenewed({ method }: Page, { query }: Request): boolean {
 }
 
 /** Redirects to the same page without the mark of the renewal in its address. */
-export function sendOn({ originalUrl }: Request, response: Response): void {
-  const { pathname, searchParams } = new URL(originalUrl, 'http://localhost');
-  searchParams.delete('again');
+export function sendOn(page: Page, request: Request, response: Response): void {
+  // A browser reads `\` as `/`, so `/\` would begin the name of another host.
+  if (request.path.includes('\\')) throw new Refusal('not_found', 'There is no such page.');
   response
     .status(303)
-    .location(`${pathname}${searchParams.size > 0 ? `?${searchParams}` : ''}`)
+    .location(withQuery(request.path, textsIn(page, request)))
     .end();
+}
+
+/** The known fields of the query, as texts. */
+function textsIn(page: Page, request: Request): Record<string, string> {
+  const known = Object.entries(knownQuery(page, request));
+  return Object.fromEntries(known.map(([key, value]) => [key, String(value)]));
 }
 
 /**
@@ -87,7 +97,8 @@ export function renewForForm(pages: Page[], { app, origins }: Door): RequestHand
   };
 }
 
-/** The address of a form after the renewal. */
+/** The address of a form after the renewal. A key is a short name or an id. */
 function patternOf({ path }: Page): RegExp {
-  return new RegExp(`^${path.replace(/:\w+/g, '[\\w.~%-]+')}\\?again=1$`);
+  const parts = path.split(/:\w+/).map((part) => part.replace(/[^\w/-]/g, '\\$&'));
+  return new RegExp(`^${parts.join('[\\w-]+')}\\?again=1$`);
 }

@@ -8,8 +8,10 @@ import { requirePlain } from '../body/bytes.ts';
 import { jsonOf } from '../body/check.ts';
 import { excessOf } from '../body/count.ts';
 import { keepPlace, readInTurn } from '../body/place.ts';
-import { largeBody, parseInThread } from '../body/thread.ts';
+import { parseInThread } from '../body/thread.ts';
 
+/** A push of a group that is larger than this waits for a place, and the thread parses it. */
+const largePush = 1024 * 1024;
 const usualKib = 256;
 const kibOfGroup = 4096;
 const limits = { values: 100_000, keys: maxKeys };
@@ -38,8 +40,8 @@ export async function readBody(
   const excess = await excessOf(bytes, limits);
   if (excess !== null) throw scimRefusal(400, 'invalidValue', excess);
   // A push of a group is never refused for this: it waits as long as it takes.
-  if (bytes.length > largeBody) await keepPlace(turnsOf(ctx).push, org, response);
-  const body = bytes.length > largeBody ? await parseInThread(bytes) : jsonOf(bytes);
+  if (bytes.length > largePush) await keepPlace(turnsOf(ctx).push, org, response);
+  const body = bytes.length > largePush ? await parseInThread(bytes) : jsonOf(bytes);
   if (typeof body !== 'object' || body === null)
     throw new Refusal('invalid_json', 'The body is not a JSON object.');
   return body;

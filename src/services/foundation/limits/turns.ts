@@ -13,7 +13,7 @@ export type TurnKind = 'computing' | 'network';
 
 const patience = 5000;
 
-/** The turns of long work, and of requests with a body over 1 MiB. */
+/** The turns of long work, and of requests with a large body. */
 export const turnsOf = remembered(() => ({
   computing: createTurns({ each: 1, all: 2 }),
   network: createTurns({ each: 2, all: 20 }),
@@ -21,8 +21,6 @@ export const turnsOf = remembered(() => ({
   arriving: createTurns({ each: 8, all: Number.POSITIVE_INFINITY }),
   /** Bodies in memory until they are answered, by account. Parsing takes ten times their size. */
   body: createTurns({ each: 2, all: 8 }),
-  /** Bodies that the thread checks, by account. */
-  checking: createTurns({ each: 1, all: 1 }),
   /** Bodies of SCIM in memory until they are answered, by organization. */
   push: createTurns({ each: 2, all: 8 }),
 }));
