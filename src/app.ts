@@ -31,7 +31,7 @@ export interface OpenOptions {
 }
 
 /**
- * Opens all resources of a process: key, database, outbound. Refuses `config_invalid`,
+ * Opens all resources of a process: key, database, outbound. Refuses with `config_invalid`,
  * `key_invalid`, `schema_newer`, `database_moved`, `not_ready`, `conflict` if it may not migrate
  * yet, or an error of the database such as `database_unreachable`. After a refusal, nothing is
  * open.
@@ -84,7 +84,7 @@ export function openUnprepared(config: Config): Promise<Database> {
   return openDatabase(config.database);
 }
 
-/** Opens only the network. Refuses `config_invalid`. */
+/** Opens only the network. Refuses with `config_invalid`. */
 export function openNetwork(config: Config): Outbound {
   return createOutbound(config, assertNoTransaction);
 }

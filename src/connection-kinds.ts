@@ -13,7 +13,7 @@ interface KindFacts {
   none: string;
   /** What the connection leads to. */
   server: string;
-  /** The setting that is its secret, and the setting with the URL that gets it. */
+  /** The names of two settings: the secret, and the URL that the secret is sent to. */
   secret: string;
   address: string;
   /** Whether the server may check a second factor in place of the account's own (security P12). */

@@ -4,8 +4,8 @@ import { cut } from './text/cut.ts';
 import { nearest } from './text/nearest.ts';
 
 /**
- * Checks outside data. Returns the value with the schema's type, or refuses `invalid_input` and
- * names the refused fields.
+ * Checks outside data. Returns the value with the schema's type, or refuses with `invalid_input`
+ * and names the refused fields.
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const known: Known = new Map();

@@ -15,8 +15,8 @@ export interface Reloaded {
 }
 
 /**
- * Applies a changed configuration, as far as a running process can. If it refuses `config_invalid`,
- * nothing changes.
+ * Applies a changed configuration, as far as a running process can. If it refuses with
+ * `config_invalid`, nothing changes.
  */
 export function reload(app: App, next: Config): Reloaded {
   const changed = settings()

@@ -169,7 +169,8 @@ export async function becomeOwnerWith(loaded: LoadedConfig, newFile: string): Pr
 
 /**
  * Makes the folder if it is missing, and those above it. Root gives them to `owner`. If `owner` is
- * null, new folders get the owner of the folder above. Refuses `conflict` if one cannot be made.
+ * null, new folders get the owner of the folder above. Refuses with `conflict` if one cannot be
+ * made.
  */
 export async function makeFolder(path: string, owner: Owner | null): Promise<void> {
   const inherited = ownerOf(path);

@@ -114,7 +114,7 @@ export async function setupAsked(
   };
 }
 
-/** The fault of an answer, or null. An answer is visible, so a password in it is a fault. */
+/** What is wrong with an answer, or null. An answer is visible, so a password in it is a fault. */
 async function faultIn(
   call: Call,
   settings: Record<string, string>,

@@ -53,7 +53,7 @@ export interface LoadedConfig {
 
 /**
  * Loads the configuration from file, environment and options, checks it, and makes all paths
- * absolute. Refuses `config_invalid`, naming the place of each fault.
+ * absolute. Refuses with `config_invalid`, naming the place of each fault.
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
   const { env = process.env, cwd = process.cwd() } = options;

@@ -27,8 +27,8 @@ export interface Gate {
   /** Runs the work in turn. `client` names the known client that asks; null for a stranger. */
   <T>(work: () => Promise<T>, client?: string | null): Promise<T>;
   /**
-   * Refuses `overloaded` if the queue for this client is full. Call it first, so that a refusal
-   * costs nothing else.
+   * Refuses with `overloaded` if the queue for this client is full. Call it first, so that a
+   * refusal costs nothing else.
    */
   refuseIfFull(client: string | null): Promise<void>;
   /** The number of running items, and of waiting ones. */
@@ -38,8 +38,8 @@ export interface Gate {
 /**
  * Runs at most `places()` items at the same time. Others wait up to `maxWaitMs`. Known clients have
  * their own queue, and every second free slot, so strangers cannot shut them out (security P8).
- * Known clients take turns, however many items each has. Refuses `overloaded` after `maxWaitMs`, or
- * if the queue is full.
+ * Known clients take turns, however many items each has. Refuses with `overloaded` after
+ * `maxWaitMs`, or if the queue is full.
  */
 export function createGate(places: () => number, maxWaitMs: number): Gate {
   const strangers: Waiter[] = [];

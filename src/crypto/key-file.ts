@@ -13,7 +13,7 @@ const comment =
   '# The first key encrypts. A second key, left by idctl key rotate master, still decrypts.';
 
 /**
- * Writes a new master key of 256 random bits, mode 0600. Refuses `already_exists` if the path
+ * Writes a new master key of 256 random bits, mode 0600. Refuses with `already_exists` if the path
  * exists.
  */
 export async function createKeyFile(path: string): Promise<void> {
@@ -62,7 +62,7 @@ export function newMasterKey(): Buffer {
 }
 
 /**
- * Reads the master keys in the file. The first one seals. Refuses `key_invalid` if the file is
+ * Reads the master keys in the file. The first one seals. Refuses with `key_invalid` if the file is
  * missing, open to other users, truncated or contains an invalid key (security X3, X8). The refusal
  * names the file, the cause and the fix.
  */

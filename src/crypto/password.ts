@@ -20,8 +20,8 @@ export interface PasswordHasher {
     client?: string | null,
   ): Promise<boolean>;
   /**
-   * Refuses `overloaded` if `hash` and `verify` would refuse now. Call it first, so that a refusal
-   * costs nothing else.
+   * Refuses with `overloaded` if `hash` and `verify` would refuse now. Call it first, so that a
+   * refusal costs nothing else.
    */
   refuseIfFull(client: string | null): Promise<void>;
   /** Loads the hashing library, or throws. A daemon calls it at start to report a failure early. */

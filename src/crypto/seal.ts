@@ -31,8 +31,8 @@ export interface Keyring {
   readonly keyId: string;
   seal(plaintext: string, place: SealedColumn): string;
   /**
-   * Refuses `key_invalid` if none of these keys sealed the value, or if it was altered or moved
-   * from another row.
+   * Refuses with `key_invalid` if none of these keys sealed the value, or if it was altered or
+   * moved from another row.
    */
   open(sealed: string, place: SealedColumn): string;
   /**
@@ -50,9 +50,9 @@ interface MasterKey {
 }
 
 /**
- * Creates a keyring of master keys. The first one seals. Refuses `key_invalid` for a key that does
- * not have 256 bits. If a needed key is missing, `reread` reads the keys again, because the key may
- * be new.
+ * Creates a keyring of master keys. The first one seals. Refuses with `key_invalid` for a key that
+ * does not have 256 bits. If a needed key is missing, `reread` reads the keys again, because the
+ * key may be new.
  */
 export function createKeyring(
   given: Buffer | readonly Buffer[],

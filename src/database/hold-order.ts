@@ -2,14 +2,15 @@ import { Transaction } from 'sequelize';
 import { connectionKindNames } from '../connection-kinds.ts';
 import { openTransaction } from './transaction.ts';
 
-// The order in which a transaction holds rows. Two transactions that hold the same rows in one order
-// never wait for each other in a circle. Rows of one kind are held in the order of their ids.
+// The order in which a transaction holds rows. Two transactions that hold the same rows in one
+// order never wait for each other in a circle. Rows of one kind are held in the order of their ids.
 //
-// Without a rank: a webhook, which every event keeps, and a row that a foreign key keeps. Only their
-// removal waits for them.
+// Without a rank: a webhook, which every event keeps, and a row that a foreign key keeps. Only
+// their removal waits for them.
 //
-// With `late`, a hold may come after holds of a higher rank. Its transaction and a removal of the row
-// can wait for each other. PostgreSQL then ends one of the two, which refuses `database_busy`.
+// With `late`, a hold may come after holds of a higher rank. Its transaction and a removal of the
+// row can wait for each other. PostgreSQL then ends one of the two, which refuses with
+// `database_busy`.
 const ranks = [
   // A SCIM push and a change of the mappings exclude each other from the start.
   'mappings',
@@ -39,8 +40,8 @@ export type Kind = (typeof ranks)[number];
 
 /**
  * How a row is held until the transaction ends. `kept`: others may change it, but not remove it.
- * `beside`: others may read it for a decision too, but not change it. `alone`: others may only refer
- * to it. `whole`: others may not even refer to it, so use it to remove a row.
+ * `beside`: others may read it for a decision too, but not change it. `alone`: others may only
+ * refer to it. `whole`: others may not even refer to it, so use it to remove a row.
  */
 export type How = 'kept' | 'beside' | 'alone' | 'whole';
 
@@ -69,7 +70,8 @@ const holdings = new WeakMap<object, Holding>();
 
 /**
  * Notes that the open transaction holds these rows, only in tests. Throws if a row comes after one
- * of a higher rank, or if a held row is now held more strongly: another transaction may do the same.
+ * of a higher rank, or if a held row is now held more strongly: another transaction may do the
+ * same.
  */
 export function noteHolds(
   kind: Kind,

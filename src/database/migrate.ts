@@ -15,7 +15,7 @@ const recordTable = 'migrations';
 export const advisoryLock = 7_236_412_011;
 
 /**
- * The names of the pending migrations. Refuses `schema_newer` if the database has an unknown
+ * The names of the pending migrations. Refuses with `schema_newer` if the database has an unknown
  * migration. Also refuses a database that was moved, or that is an unfinished copy.
  */
 export async function pendingMigrations(

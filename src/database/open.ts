@@ -23,7 +23,7 @@ export interface Database {
   sequelize: Sequelize;
   dialect: 'sqlite' | 'postgres';
   /**
-   * Refuses `conflict` if migrations are pending and a process of another release uses the
+   * Refuses with `conflict` if migrations are pending and a process of another release uses the
    * database. Call it before any other query.
    */
   requireNoOtherRelease(): Promise<void>;
@@ -37,7 +37,7 @@ export interface Database {
    * time.
    */
   migrate(): Promise<string[]>;
-  /** The pending migrations. Refuses `schema_newer` for a database of a newer idctl. */
+  /** The pending migrations. Refuses with `schema_newer` for a database of a newer idctl. */
   pending(): Promise<string[]>;
   /** The used and idle connections, and the callers waiting. On SQLite, only the writer counts. */
   load(): DatabaseLoad;

@@ -26,8 +26,8 @@ interface Look {
 
 /**
  * Resolves when no migration is pending, or when no process of another release uses the database.
- * Otherwise refuses `conflict`. On SQLite, call it before this process opens the database: every
- * process that has the file open counts.
+ * Otherwise refuses with `conflict`. On SQLite, call it before this process opens the database:
+ * every process that has the file open counts.
  */
 export async function requireNoOtherRelease(link: Link, address: Address): Promise<void> {
   const look = () => (link.dialect === 'sqlite' ? lookAtFile(address) : lookAtServer(link));

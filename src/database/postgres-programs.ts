@@ -17,8 +17,8 @@ export interface Run {
 }
 
 /**
- * Runs the program and yields its output. Refuses `not_ready` if the program is missing or fails.
- * If the program fails, the refusal quotes the last line of its standard error.
+ * Runs the program and yields its output. Refuses with `not_ready` if the program is missing or
+ * fails. If the program fails, the refusal quotes the last line of its standard error.
  */
 export async function* outputOf({ program, words, url }: Run): AsyncGenerator<Buffer> {
   const child = spawn(program, words, {
@@ -41,7 +41,7 @@ export async function run(what: Run): Promise<string> {
   return (await buffer(outputOf(what))).toString('utf8');
 }
 
-/** Refuses `not_ready` if the program is missing or too old. The hint names the package. */
+/** Refuses with `not_ready` if the program is missing or too old. The hint names the package. */
 export async function requireProgram(program: Program, serverVersion: number): Promise<void> {
   const server = Math.floor(serverVersion / 10_000);
   const remedy = `On Debian: apt-get install postgresql-client-${server}`;

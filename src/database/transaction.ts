@@ -55,7 +55,7 @@ let inHand = 0;
 
 /**
  * Runs the work in one transaction. Inside another transaction, the work joins that transaction.
- * Refuses `database_busy` if other writers delay it too long.
+ * Refuses with `database_busy` if other writers delay it too long.
  */
 export async function transaction<T>(work: () => Promise<T>): Promise<T> {
   if (isInTransaction()) return work();

@@ -80,7 +80,9 @@ export function serveForwardAuth({ app }: Door): Router {
   return router;
 }
 
-/** Whether the sign-in began again. It does so only once, so that no browser is redirected forever. */
+/**
+ * Whether the sign-in began again. It does so only once, so that no browser is redirected forever.
+ */
 function isRestarted({ query }: Request): boolean {
   return query['restarted'] === '1';
 }
@@ -91,7 +93,7 @@ function isRestarted({ query }: Request): boolean {
  */
 function requireNavigation({ headers }: Request): void {
   if ((headers['sec-fetch-mode'] ?? 'navigate') === 'navigate') return;
-  throw new Refusal('unauthenticated', 'Only a page can start a sign-in.', {
+  throw new Refusal('unauthenticated', 'You are not signed in. Open the page to sign in.', {
     hint: 'Reload the page of the application.',
   });
 }

@@ -16,7 +16,7 @@ import { listen, urlOf } from './server.ts';
 export interface Metrics {
   /** Runs before the routes, and measures the duration of each request. */
   watch: RequestHandler;
-  /** Serves `/metrics` on `HOST:PORT`. Refuses `listen_failed`. */
+  /** Serves `/metrics` on `HOST:PORT`. Refuses with `listen_failed`. */
   listen(hostPort: string): Promise<void>;
   readonly url: string | null;
   close(): Promise<void>;

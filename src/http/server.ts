@@ -20,7 +20,7 @@ import { speaksToPeople, traceRequests } from './trace.ts';
 
 /** The HTTP server of one process. */
 export interface HttpServer {
-  /** Listens on `HOST:PORT` (port 0: any free port). Refuses `listen_failed`. */
+  /** Listens on `HOST:PORT` (port 0: any free port). Refuses with `listen_failed`. */
   listen(hostPort: string): Promise<void>;
   /** The URL of the listener, `http://HOST:PORT`; null before `listen`. */
   readonly url: string | null;
@@ -161,7 +161,7 @@ function nothingThere(request: Request): Refusal {
   return new Refusal('route_not_found', 'Page not found.', { hint: 'Check the address.' });
 }
 
-/** Listens on `HOST:PORT`. Refuses `listen_failed`. */
+/** Listens on `HOST:PORT`. Refuses with `listen_failed`. */
 export async function listen(server: Server, hostPort: string): Promise<void> {
   const colon = hostPort.lastIndexOf(':');
   const host = hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');

@@ -9,8 +9,8 @@ import type { openSocialProviders } from './social.ts';
 
 /**
  * Creates the network access that the configuration allows. `assertIdle` is called before each
- * request with the request's name, and throws if a transaction is open. Refuses `config_invalid`,
- * naming the setting.
+ * request with the request's name, and throws if a transaction is open. Refuses with
+ * `config_invalid`, naming the setting.
  */
 export function createOutbound(
   config: Config,

@@ -27,7 +27,7 @@ export type ProviderMetadata = z.output<typeof metadataSchema>;
 
 /** A cache of discovery documents by issuer, for 10 minutes. A failure is cached for 5 seconds. */
 export interface Discovery {
-  /** Refuses `provider_failed` without a document of exactly this issuer (security S5). */
+  /** Refuses with `provider_failed` without a document of exactly this issuer (security S5). */
   read(issuer: string): Promise<ProviderMetadata>;
   /** Makes the next sign-in read the document again: keys or endpoints may have changed. */
   forget(issuer: string): void;

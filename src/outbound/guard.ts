@@ -23,7 +23,7 @@ export function wayOf({ protocol, port }: URL): Way {
   return { port: Number(port) || (encrypted ? 443 : 80), encrypted };
 }
 
-/** Checks hosts before requests. Each call refuses `outbound_refused`. */
+/** Checks hosts before requests. Each call refuses with `outbound_refused`. */
 export interface Guard {
   /** Checks a URL without a lookup: its scheme, and its host if that is an IP address. */
   checkUrl(url: URL): void;

@@ -20,8 +20,8 @@ export interface RequestOptions {
 
 /**
  * Requests one URL and reads the whole response within the limits. Does not follow redirects.
- * Refuses `upstream_failed` with a stable `reason` (timeout, too_large, redirected, …), or passes
- * on the guard's refusal.
+ * Refuses with `upstream_failed` with a stable `reason` (timeout, too_large, redirected, …), or
+ * passes on the guard's refusal.
  */
 export type BoundedFetch = (url: string, options?: RequestOptions) => Promise<Response>;
 
@@ -159,7 +159,9 @@ async function eachChunk(
   }
 }
 
-/** Requests a configured URL. Returns any status and any redirect. Refuses `upstream_failed`. */
+/**
+ * Requests a configured URL. Returns any status and any redirect. Refuses with `upstream_failed`.
+ */
 export async function reach(url: string, roots: SecureContext | undefined, limits: Limits) {
   const client = trustedClient(roots, limits);
   try {

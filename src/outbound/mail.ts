@@ -20,8 +20,8 @@ export interface MailServer {
 }
 
 /**
- * Sends one message through the server and returns the server's answer. Refuses `upstream_failed`.
- * `extra` has the reason, and whether a retry is useless (`final`).
+ * Sends one message through the server and returns the server's answer. Refuses with
+ * `upstream_failed`. `extra` has the reason, and whether a retry is useless (`final`).
  */
 export async function sendMail(
   server: MailServer,

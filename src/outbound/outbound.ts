@@ -3,7 +3,9 @@ import type { DirectoryClient, DirectoryServer } from './directory/directory.ts'
 
 /** All network access of idctl, except to its database and in `src/cli`. */
 export interface Outbound {
-  /** The TXT records of exactly this domain. Refuses `resolver_failed` without a valid answer. */
+  /**
+   * The TXT records of exactly this domain. Refuses with `resolver_failed` without a valid answer.
+   */
   lookupTxt(domain: string): Promise<TxtAnswer>;
   /**
    * The URL at the identity provider to send the person to (spec §4.1 start). Refuses
@@ -12,9 +14,9 @@ export interface Outbound {
   authorizationUrl(client: ProviderClient, request: AuthorizationRequest): Promise<string>;
   /**
    * Redeems the authorization code and reads userinfo (spec §4.1 callback). Validates all results.
-   * Refuses `provider_failed`, `outbound_refused`, or `provider_refused` for a response that must
-   * not be trusted. `extra` has `stage` and `reason`, both from fixed lists, never the provider's
-   * own words.
+   * Refuses with `provider_failed`, `outbound_refused`, or `provider_refused` for a response that
+   * must not be trusted. `extra` has `stage` and `reason`, both from fixed lists, never the
+   * provider's own words.
    */
   redeem(
     client: ProviderClient & { clientSecret: string },
@@ -47,17 +49,19 @@ export interface Outbound {
   directoryClient(server: DirectoryServer): Promise<DirectoryClient>;
   /**
    * Sends one message through the configured mail server and returns the server's answer. `stop`
-   * aborts it. Refuses `upstream_failed`: `extra` has `reason`, and `final` if the server will
-   * never accept the message. Refuses `mail_not_configured` without a server.
+   * aborts it. Refuses with `upstream_failed`: `extra` has `reason`, and `final` if the server will
+   * never accept the message. Refuses with `mail_not_configured` without a server.
    */
   sendMail(message: MailMessage, stop?: AbortSignal): Promise<string>;
   /** Connects and authenticates as for a message, but sends none. Refuses like `sendMail`. */
   greetMailServer(): Promise<void>;
-  /** Refuses `outbound_refused` for a URL that may not be requested. Looks up an http:// host. */
+  /**
+   * Refuses with `outbound_refused` for a URL that may not be requested. Looks up an http:// host.
+   */
   judgeUrl(url: string): Promise<void>;
-  /** Posts a message; returns the status. Refuses `upstream_failed` or `outbound_refused`. */
+  /** Posts a message; returns the status. Refuses with `upstream_failed` or `outbound_refused`. */
   postMessage(url: string, message: OutboundMessage): Promise<number>;
-  /** Requests a URL that the operator configured. Refuses `upstream_failed`. */
+  /** Requests a URL that the operator configured. Refuses with `upstream_failed`. */
   reach(url: string): Promise<Reached>;
   /** Closes pooled connections. */
   close(): Promise<void>;

@@ -5,8 +5,8 @@ import { fileFault } from '../host/file-fault.ts';
 
 /**
  * The root certificates that TLS connections trust: Node's, and those in the PEM file of a setting.
- * Undefined without a file. Refuses `config_invalid`, naming the setting, if the file is unreadable
- * or does not contain a certificate.
+ * Undefined without a file. Refuses with `config_invalid`, naming the setting, if the file is
+ * unreadable or does not contain a certificate.
  */
 export function trustedRoots(setting: string, file: string | undefined): SecureContext | undefined {
   // The roots are parsed only once here, because parsing takes 12 ms.

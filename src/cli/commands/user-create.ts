@@ -9,7 +9,7 @@ import type { Call } from '../run.ts';
 
 type User = z.output<typeof userView>;
 
-/** The fields of an account that a person sees. */
+/** The account fields that the command shows. */
 export const block: Fields<User> = [
   ['E-mail', (view) => view.email],
   ['Verified', (view) => view.emailVerified],

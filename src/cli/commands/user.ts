@@ -79,7 +79,7 @@ export function addUserCommands(program: Command): void {
   verb(user, 'disable <user>', {
     summary: 'Disable an account and end its sessions',
     detail:
-      'It asks on a terminal. In a script, it needs --yes only if an organization has no other active owner.',
+      'On a terminal, it asks for confirmation. In a script, it needs --yes only if an organization has no other active owner.',
     rehearsable: true,
     example: 'idctl user disable ada@example.com --yes',
     run: disable,

@@ -76,7 +76,9 @@ export async function useServer(env: Environment, called: string): Promise<Store
   return { ...found, current: true };
 }
 
-/** Finds the server of this name, or the current server. Refuses `not_found` if there is none. */
+/**
+ * Finds the server of this name, or the current server. Refuses with `not_found` if there is none.
+ */
 export async function requireStored(
   env: Environment,
   called: string | undefined,

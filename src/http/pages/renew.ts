@@ -25,8 +25,8 @@ export function renewalTo(back: string): string {
 }
 
 /**
- * Redirects a request without a session to the renewal, and after one try to the sign-in page, which
- * returns to the page.
+ * Redirects a request without a session to the renewal, and after one try to the sign-in page,
+ * which returns to the page.
  */
 export function sendToRenewal(page: Page, request: Request, response: Response): void {
   const { path } = request;
@@ -48,7 +48,7 @@ function withQuery(path: string, query: Record<string, string>): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Whether the request asks for a page just after the renewal of its session. */
+/** Whether the request opens a page right after its session was renewed. */
 export function isRenewed({ method }: Page, { query }: Request): boolean {
   return method === 'GET' && query['again'] !== undefined;
 }
@@ -97,7 +97,7 @@ export function renewForForm(pages: Page[], { app, origins }: Door): RequestHand
   };
 }
 
-/** The address of a form after the renewal. A key is a short name or an id. */
+/** Matches the address of a form after the renewal. A key is a short name or an id. */
 function patternOf({ path }: Page): RegExp {
   const parts = path.split(/:\w+/).map((part) => part.replace(/[^\w/-]/g, '\\$&'));
   return new RegExp(`^${parts.join('[\\w-]+')}\\?again=1$`);

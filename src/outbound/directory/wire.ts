@@ -52,7 +52,8 @@ export interface Wire {
 /**
  * Connects within the limits, to an address that the guard allows (security L5, S9). TLS needs
  * version 1.2 or later and a trusted certificate for this host. Without TLS, only loopback is
- * allowed, unless `ldap.allowPlaintext` is on. Refuses `upstream_failed` or `outbound_refused`.
+ * allowed, unless `ldap.allowPlaintext` is on. Refuses with `upstream_failed` or
+ * `outbound_refused`.
  */
 export async function openWire(
   server: DirectoryServer,

@@ -90,7 +90,7 @@ async function hasTombstone({ id }: Entrant, organizationId: string): Promise<bo
   return (await Tombstone.findOne({ where: { organizationId, accountId: id } })) !== null;
 }
 
-/** Returns the session that has begun; else refuses `second_factor_required`. */
+/** Returns the session that has begun; else refuses with `second_factor_required`. */
 export function requireSession(begun: Begun) {
   if ('session' in begun) return begun.session;
   throw secondFactorRequired(begun.asks);

@@ -57,7 +57,7 @@ function arrivalIn({ payload }: PendingSignIn): Arrival {
   return way.resume(stored);
 }
 
-/** Returns the arrival of an unexpired token; refuses `invalid_credential`. */
+/** Returns the arrival of an unexpired token; refuses with `invalid_credential`. */
 async function requirePending(ctx: Context, token: string | undefined) {
   const pending = await findPending(ctx, token);
   if (pending === null) throw nothingPending();

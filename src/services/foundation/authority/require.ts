@@ -232,7 +232,7 @@ function whereProject({ id: organizationId }: Pick<Organization, 'id'>, project:
   return { organizationId, ...named };
 }
 
-/** The organization's project of this id or slug; refuses `not_found`. */
+/** The organization's project of this id or slug; refuses with `not_found`. */
 export async function requireProject(
   organization: Pick<Organization, 'id'>,
   project: string,

@@ -14,7 +14,7 @@ const constant = 'idctl';
 
 /**
  * Proves that the master key belongs to this database, and seals with it. An empty database adopts
- * the key. Refuses `key_invalid`, naming the key file, for any other key (security X3).
+ * the key. Refuses with `key_invalid`, naming the key file, for any other key (security X3).
  */
 export async function requireRightKey(key: {
   keyring: Keyring;
@@ -90,8 +90,8 @@ export async function followMasterKey(ctx: Context): Promise<void> {
 }
 
 /**
- * Refuses `not_ready` if this process lacks the master key that seals now. The refusal gives no
- * details, because the caller may be a stranger.
+ * Refuses with `not_ready` if this process lacks the master key that seals now. The refusal gives
+ * no details, because the caller may be a stranger.
  */
 export async function requireMasterKey(ctx: Pick<Context, 'keyring'>): Promise<void> {
   const missing = await findMissingKey(ctx).catch((error: unknown) => {

@@ -159,8 +159,8 @@ export async function keysOfIdTokens(ctx: KeyContext): Promise<JWK[]> {
 }
 
 /**
- * Adds an RSA key. Two daemons may do so at the same time: both are published, and the oldest
- * signs.
+ * Adds an RSA key. If two daemons add one at the same time, both keys are published and the older
+ * one signs.
  */
 async function addRsaKey(ctx: KeyContext): Promise<void> {
   const made = await makeSigningKey(ctx, generateRsaKey);
@@ -181,7 +181,10 @@ export async function makeSigningKey(
   return { id: kid, publicJwk, privateJwk: sealed, createdAt: ctx.now };
 }
 
-/** The key that signs now: the oldest that is not retired. Refuses `not_ready` if there is none. */
+/**
+ * The key that signs now: the oldest that is not retired. Refuses with `not_ready` if there is
+ * none.
+ */
 export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
   const current = (await readyKeys(ctx)).findLast(
     ({ session, retiredAt }) => session !== null && (retiredAt === null || retiredAt > ctx.now),
@@ -190,7 +193,9 @@ export async function currentSigner(ctx: KeyContext): Promise<TokenSigner> {
   return current.session.signer;
 }
 
-/** The signer of this key id, retired or not. Refuses `invalid_credential` if the key is gone. */
+/**
+ * The signer of this key id, retired or not. Refuses with `invalid_credential` if the key is gone.
+ */
 export async function requireSigner(ctx: KeyContext, kid: string): Promise<TokenSigner> {
   const key = await readyKey(ctx, kid);
   if (!key?.session)

@@ -51,8 +51,8 @@ export function capReached(cap: Cap, { slug }: Pick<Organization, 'slug'>): Refu
 }
 
 /**
- * Refuses `cap_reached` if the organization has no room for `more`. Call it inside the transaction
- * that adds. Parallel additions of one kind to one organization wait for each other.
+ * Refuses with `cap_reached` if the organization has no room for `more`. Call it inside the
+ * transaction that adds. Parallel additions of one kind to one organization wait for each other.
  */
 export async function requireCapRoom(
   organization: Pick<Organization, 'id' | 'slug'>,

@@ -74,8 +74,8 @@ export async function takeBackOne(key: string): Promise<number | undefined> {
 }
 
 /**
- * The most seconds that a window lasts whose count is above its `above`; null if there is none. A
- * window that begins after `now` lasts its whole length.
+ * The longest time left, in seconds, of the windows whose count exceeds `above`; null if none does.
+ * A window that begins after `now` lasts its whole length.
  */
 export async function readSecondsLeft(
   now: number,

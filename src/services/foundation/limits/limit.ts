@@ -75,7 +75,7 @@ export function epochSeconds(instant: Date): number {
 // and `giveBack` unless the credential was refused. The count is committed before the check, so
 // parallel guesses cannot exceed the limit, in any number of processes.
 
-/** Counts one attempt in each limit. Refuses `too_many_requests` if a limit is full. */
+/** Counts one attempt in each limit. Refuses with `too_many_requests` if a limit is full. */
 export async function spend(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off') return;
   assertNoTransaction('counting an attempt');
@@ -93,7 +93,9 @@ export async function countTry(ctx: Context, limits: Limit[]): Promise<void> {
   await spend(ctx, limits);
 }
 
-/** Counts a call in the caller's transaction; returns the count. Refuses `too_many_requests`. */
+/**
+ * Counts a call in the caller's transaction; returns the count. Refuses with `too_many_requests`.
+ */
 export async function requirePlace(ctx: Context, limit: Limit, message: string): Promise<number> {
   if (ctx.config.limits.enabled === 'off') return 1;
   const counted = await countUp(ctx, limit);
@@ -113,7 +115,10 @@ export async function giveBackLast(ctx: Context, limit: Limit): Promise<boolean>
   return (await takeBackOne(keyOf(ctx, limit))) === 0;
 }
 
-/** Refuses `too_many_requests` while a limit is full. Writes nothing, even for a locked account. */
+/**
+ * Refuses with `too_many_requests` while a limit is full. Writes nothing, even for a locked
+ * account.
+ */
 export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> {
   if (ctx.config.limits.enabled === 'off') return;
   const seconds = await secondsUntilRoom(ctx, limits);

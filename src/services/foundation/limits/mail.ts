@@ -4,7 +4,7 @@ import { networkOf } from '../../../text/address.ts';
 import { hasVerifiedDomain } from '../domain-names/owns.ts';
 import { countUp, type Limit, mailboxOf, requirePlace } from './limit.ts';
 
-/** Counts a mail that a client requests, to any address. Refuses `too_many_requests`. */
+/** Counts a mail that a client requests, to any address. Refuses with `too_many_requests`. */
 export async function countAsking(ctx: Context): Promise<void> {
   const { addressFailures: most } = ctx.config.limits;
   const client = { name: 'mails', of: networkOf(ctx.client.address), most, seconds: 60 };

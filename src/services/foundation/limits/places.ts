@@ -9,7 +9,7 @@ const takenPlaces = remembered(() => new Map<string, number>());
 
 /** The places that a piece of work needs. */
 export interface Places {
-  /** Takes all places; a repeated call takes no more. Refuses `overloaded`. */
+  /** Takes all places; a repeated call takes no more. Refuses with `overloaded`. */
   take(): void;
   /** Gives the taken places back. */
   leave(): void;

@@ -35,8 +35,8 @@ function keyOf({ id, createdBy }: Tenant): string {
 }
 
 /**
- * Runs the work when it is the organization's turn. Refuses `overloaded` if that takes longer than
- * five seconds. The operator does not wait. Prove the authority first.
+ * Runs the work when it is the organization's turn. Refuses with `overloaded` if that takes longer
+ * than five seconds. The operator does not wait. Prove the authority first.
  */
 export async function inTurn<T>(
   { memory, actor }: Waiting,

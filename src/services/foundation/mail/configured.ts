@@ -6,7 +6,7 @@ export function isMailConfigured({ config }: Pick<Context, 'config'>): boolean {
   return config.mail.smtpUrl !== undefined;
 }
 
-/** Refuses `mail_not_configured` if this instance does not send mail. */
+/** Refuses with `mail_not_configured` if this instance does not send mail. */
 export function requireMail(ctx: Context): void {
   if (isMailConfigured(ctx)) return;
   throw new Refusal('mail_not_configured', 'This instance does not send mail.', {

@@ -11,7 +11,9 @@ import {
   userSchema,
 } from './attribute.ts';
 
-/** A multi-valued attribute with the sub-attributes of RFC 7643 §2.4, and its own. */
+/**
+ * A multi-valued attribute. Its sub-attributes are its own, then the common ones of RFC 7643 §2.4.
+ */
 function list(name: string, description: string, types: string[], own: Attribute[]): Attribute {
   const shared = [
     text('type', 'The purpose of the value.', { canonicalValues: types }),

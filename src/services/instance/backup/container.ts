@@ -85,7 +85,7 @@ export async function* packed(
 }
 
 /**
- * Reads a backup to the end. Refuses `backup_invalid` for an incomplete or changed file, and
+ * Reads a backup to the end. Refuses with `backup_invalid` for an incomplete or changed file, and
  * `key_invalid` for another master key, with the id of the needed key.
  */
 async function readBackup(

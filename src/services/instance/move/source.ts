@@ -22,7 +22,7 @@ export interface Source {
   release(): Promise<void>;
 }
 
-/** Locks the database against writers. Refuses `conflict` if a daemon or a command uses it. */
+/** Locks the database against writers. Refuses with `conflict` if a daemon or a command uses it. */
 export async function holdSource(address: Address, tables: Table[], now: Date): Promise<Source> {
   const connection = await connectPlain(address, patienceFor(address));
   try {
@@ -48,7 +48,7 @@ export async function holdSource(address: Address, tables: Table[], now: Date): 
 }
 
 /**
- * Refuses `conflict` if a daemon or a command uses the database now. On PostgreSQL, this only
+ * Refuses with `conflict` if a daemon or a command uses the database now. On PostgreSQL, this only
  * reads, and waits at most five seconds for another process's lock.
  */
 export async function requireUnused(address: Address, tables: Table[], now: Date): Promise<void> {

@@ -116,7 +116,7 @@ async function ownerOf(organization: Organization, email: string | undefined) {
   return accounts.find((account) => account.id === owners[0]?.accountId) ?? null;
 }
 
-/** Refuses `database_unreachable` if the database does not answer. Closes all connections. */
+/** Refuses with `database_unreachable` if the database does not answer. Closes all connections. */
 export async function checkConnection(address: Address): Promise<void> {
   const database = await openDatabase(address);
   try {

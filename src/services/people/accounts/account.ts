@@ -82,7 +82,7 @@ export function findByEmail(email: string): Promise<Account | null> {
   return readRow(Account, ['email', email]);
 }
 
-/** The account with this id or canonical address; refuses `not_found`. */
+/** The account with this id or canonical address; refuses with `not_found`. */
 export async function requireAccount(user: string): Promise<Account> {
   const account = isUuid(user) ? await Account.findByPk(user) : await findByEmail(user);
   if (account === null)

@@ -34,8 +34,8 @@ const read = `SELECT p.id, p.account_id AS "accountId", p.name, p.secret_hash AS
   FROM apps p JOIN accounts a ON a.id = p.account_id WHERE p.client_id = $1`;
 
 /**
- * Authenticates an app whose owner's account is enabled. Refuses `invalid_client`, the same for
- * every reason (RFC 6749 §5.2), or `too_many_requests` (security P8).
+ * Authenticates an app whose owner's account is enabled. Refuses with `invalid_client`, the same
+ * for every reason (RFC 6749 §5.2), or `too_many_requests` (security P8).
  */
 export async function requireClient(
   ctx: Context,

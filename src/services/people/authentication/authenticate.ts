@@ -8,7 +8,8 @@ import { noteUse, tokenUses } from '../tokens/token.ts';
 
 /**
  * Finds the actor of a personal access, bot or session token (spec §5.1). Each call reads the row
- * and the account, so revocation works immediately (security P2). Refuses `invalid_credential`.
+ * and the account, so revocation works immediately (security P2). Refuses with
+ * `invalid_credential`.
  */
 export async function authenticate(ctx: Context, credential: string): Promise<Actor> {
   const token = isAccessToken(credential);

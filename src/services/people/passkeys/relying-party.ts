@@ -19,7 +19,7 @@ export function findPasskeyObstacle({ config }: Configured): string | null {
   return protocol === 'https:' || local ? null : `baseUrl is plain http on ${hostname}`;
 }
 
-/** Refuses `passkeys_unavailable` if browsers make no passkeys at `baseUrl`. */
+/** Refuses with `passkeys_unavailable` if browsers make no passkeys at `baseUrl`. */
 export function requireAddressForPasskeys(ctx: Configured): void {
   const obstacle = findPasskeyObstacle(ctx);
   if (obstacle === null) return;

@@ -66,7 +66,7 @@ interface Marks {
 // app with no other proof must not give the provider access to another organization later. And if
 // no owner has approved a provider, it must not reach an owner later (security I8).
 
-/** The marks of the caller's session or token. */
+/** Which provider vouches for the caller's session or token, and whether an owner approved it. */
 export async function marksOf({ actor }: Context): Promise<Marks> {
   const none = { vouchedBy: null, unapproved: false };
   if (actor.kind !== 'user') return none;

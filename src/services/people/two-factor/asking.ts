@@ -84,7 +84,7 @@ const askingWords: Record<string, { message: string; hint: Next }> & {
     },
   },
   'totp passkey': {
-    message: 'A code from your authenticator, or your passkey, is needed.',
+    message: 'Enter a code from your authenticator app, or use your passkey.',
     hint: {
       technical:
         'Send the current six digits as `totpCode`, or the answer of a passkey as `passkey`.',

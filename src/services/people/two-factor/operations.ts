@@ -36,7 +36,7 @@ const twoFactorView = z.object({ twoFactorEnabled: z.boolean() });
 
 /**
  * Begins an enrolment with a new secret, shown only once. A code must confirm it within 15 minutes.
- * Refuses `already_exists` if an authenticator is enabled.
+ * Refuses with `already_exists` if an authenticator is enabled.
  */
 export const startTotp = ownOperation({
   authority: 'me.credentials',
@@ -161,7 +161,7 @@ export function passkeysLeft(left: number, user: string): Part[] {
 
 /**
  * Removes the authenticator of a person who lost it; the operator decides (security P12). With
- * `passkeys`, removes all passkeys too. Refuses `conflict` if there is nothing to remove.
+ * `passkeys`, removes all passkeys too. Refuses with `conflict` if there is nothing to remove.
  */
 export const resetTotp = operation({
   authority: 'operator',

@@ -14,8 +14,9 @@ import { factorsOf } from './asking.ts';
 const recentSeconds = 10 * 60;
 
 /**
- * Refuses `recent_sign_in_required` unless the session passed the account's second factor in the
- * last ten minutes. Without a second factor, the session must have begun or been confirmed then.
+ * Refuses with `recent_sign_in_required` unless the session passed the account's second factor in
+ * the last ten minutes. Without a second factor, the session must have begun or been confirmed
+ * then.
  */
 export async function requireRecentSignIn(
   ctx: Context,
@@ -50,7 +51,7 @@ export async function askToConfirm(ctx: Context, account: Account, given: string
   return { methods: await waysToConfirm(ctx, account), asked };
 }
 
-/** Whether the caller's session has a proof of the person from the last ten minutes. */
+/** Whether the person confirmed who they are in this session within the last ten minutes. */
 export async function isRecentlyProven(ctx: Context, account: Account): Promise<boolean> {
   const session = await findOwnSession(ctx);
   if (session === null) return false;

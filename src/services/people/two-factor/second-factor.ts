@@ -53,7 +53,7 @@ export async function answerSecondFactor(
   }
 }
 
-/** Checks a code or passkey. Refuses `second_factor_invalid`. Call it outside transactions. */
+/** Checks a code or passkey. Refuses with `second_factor_invalid`. Call it outside transactions. */
 export async function proveSecondFactor(
   ctx: Context,
   account: Account,

@@ -32,15 +32,15 @@ export async function requireGrant(
 }
 
 /**
- * Holds the mappings until the transaction ends. Refuses `cap_reached` if the organization would
- * have too many.
+ * Holds the mappings until the transaction ends. Refuses with `cap_reached` if the organization
+ * would have too many.
  */
 export async function requireMappingRoom(organization: Organization, more: number): Promise<void> {
   await hold.mappings(organization.id, 'alone');
   await requireCapRoom(organization, 'mappings', more);
 }
 
-/** Writes mappings, with their events. Refuses `already_exists` if one is stored already. */
+/** Writes mappings, with their events. Refuses with `already_exists` if one is stored already. */
 export async function createMappings<const Given extends readonly GroupRole[]>(
   ctx: Context,
   organization: Organization,

@@ -57,7 +57,7 @@ export const explainView = z.object({
     .omit({ groups: true })
     .nullable()
     .describe(
-      'The changes of memberships at the next sign-in, with the groups of the last sign-in and those that SCIM pushed; null if no groups are known.',
+      'The membership changes at the next sign-in, based on the groups of the last sign-in and of SCIM; null if no groups are known.',
     ),
   attempts: z
     .array(

@@ -80,7 +80,7 @@ export const byLoginLink = method<ByLoginLink>({
   events: {},
 });
 
-/** Returns the account of an unused link; refuses `invalid_credential`. */
+/** Returns the account of an unused link; refuses with `invalid_credential`. */
 async function requireLinked(ctx: Context, token: string): Promise<Account> {
   const link = await LoginLink.findByPk(hashOfToken(token));
   if (link === null || link.expiresAt <= ctx.now) throw spent();

@@ -19,7 +19,8 @@ interface Opening {
   account: Account;
   /**
    * Spends the code and returns the account as it is now, locked. Call it once, inside the caller's
-   * transaction. Refuses `code_invalid` if another use came first, or the account is shut out now.
+   * transaction. Refuses with `code_invalid` if another use came first, or the account is shut out
+   * now.
    */
   spendCode(): Promise<Account>;
 }

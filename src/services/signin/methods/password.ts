@@ -52,8 +52,8 @@ interface Proof {
 }
 
 /**
- * The sign-in with a password (spec §4.4). Every `signin_failed` gets the same answer after the same
- * work (security P7).
+ * The sign-in with a password (spec §4.4). Every `signin_failed` gets the same answer after the
+ * same work (security P7).
  */
 export const byPassword = method<ByPassword>({
   name: 'password',
@@ -87,7 +87,7 @@ export const byPassword = method<ByPassword>({
   },
 });
 
-/** The account that a right password proves, with its proof; refuses `signin_failed`. */
+/** The account that a right password proves, with its proof; refuses with `signin_failed`. */
 async function proveByPassword(ctx: Context, attempt: Attempt<ByPassword>) {
   const { seen, returnTo } = attempt;
   const judged = judgePassword(ctx, seen.account, seen.right);

@@ -89,8 +89,8 @@ interface Proof {
 type Callback = z.output<typeof callbackInput>;
 
 /**
- * A social sign-in, or the linking of a social account, from the callback on (spec §5.4). Before the
- * provider is asked, `acceptState` accepts the state once and claims the code.
+ * A social sign-in, or the linking of a social account, from the callback on (spec §5.4). Before
+ * the provider is asked, `acceptState` accepts the state once and claims the code.
  */
 export const bySocial = method<BySocial>({
   name: 'social',
@@ -111,7 +111,10 @@ export const bySocial = method<BySocial>({
   },
 });
 
-/** Redeems the code for the person that the provider names (spec §5.4). Refuses `signin_failed`. */
+/**
+ * Redeems the code for the person that the provider names (spec §5.4). Refuses with
+ * `signin_failed`.
+ */
 async function proveBySocial(
   ctx: Context,
   provider: SocialProvider,

@@ -98,7 +98,7 @@ export const bySso = method<BySso>({
   },
 });
 
-/** Redeems the code for the provider's claims (spec §4.1 step 4). Refuses `signin_failed`. */
+/** Redeems the code for the provider's claims (spec §4.1 step 4). Refuses with `signin_failed`. */
 async function proveBySso(
   ctx: Context,
   connection: SsoConnection,
@@ -135,8 +135,8 @@ async function enterBySso(
   // This holds the account before its memberships are read: it may be joining an organization now.
   await requireApprovedForOwner(connection, account.id);
   const asked = (await asksOwnSecondFactor(ctx, connection, account.id)) ? { secondFactor } : {};
-  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
-  // person again.
+  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit
+  // that person again.
   const begun = await beginSession(ctx, account, {
     method: sso.name,
     connection,

@@ -6,7 +6,7 @@ import { refusedClientsLimit } from '../../people/apps/client.ts';
 import { eventOfClient } from '../../tenancy/clients/client.ts';
 import type { ProviderRequest } from './request.ts';
 
-/** Counts and records a refused client, like a refused app. Refuses `too_many_requests`. */
+/** Counts and records a refused client, like a refused app. Refuses with `too_many_requests`. */
 export async function countRefusal({ ctx, clients }: ProviderRequest): Promise<void> {
   const limits = [refusedClientsLimit(ctx)];
   await countTry(ctx, limits);

@@ -95,7 +95,7 @@ type Returned = z.output<typeof callbackInput>;
 
 /**
  * Reads a state that we signed for this kind of sign-in in the last ten minutes, in this browser.
- * Refuses `signin_failed` (security S2, S3).
+ * Refuses with `signin_failed` (security S2, S3).
  */
 function requireState(ctx: Context, kind: Flow, returned: Returned): FlowState {
   const text = openState(ctx.keyring.derive(`${kind}-state`), returned.state ?? '');
@@ -138,14 +138,14 @@ function isSameBrowser(ctx: Context, state: FlowState, flow: string | undefined)
 /** A state that was accepted. */
 export interface Accepted {
   state: FlowState;
-  /** Redeems the returned code; `ask` sends it to the provider. Refuses `signin_failed`. */
+  /** Redeems the returned code; `ask` sends it to the provider. Refuses with `signin_failed`. */
   redeem<Proved>(ask: (response: AuthorizationResponse) => Promise<Proved>): Promise<Proved>;
 }
 
 /**
  * Runs `work` with the state if we made it, for this browser, and it is unexpired and unused.
  * Spends the state (security S2, S3) and binds the returned code to its provider (security S5). If
- * too many callbacks wait, refuses `overloaded` and spends nothing (security S9).
+ * too many callbacks wait, refuses with `overloaded` and spends nothing (security S9).
  */
 export async function acceptState<T>(
   ctx: Context,

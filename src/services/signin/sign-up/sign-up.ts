@@ -82,7 +82,7 @@ async function signUpAtOnce(
 }
 
 /**
- * The invitation that allows the sign-up; null if none is needed. Refuses `signup_closed`, or
+ * The invitation that allows the sign-up; null if none is needed. Refuses with `signup_closed`, or
  * `invitation_invalid` if the inviter may no longer invite (security O6).
  */
 export async function requireAdmitted(

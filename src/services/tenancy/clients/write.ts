@@ -106,7 +106,7 @@ async function columnsOf(organization: Organization, given: ClientSettings) {
   };
 }
 
-/** The organization's client of this client id or name; refuses `not_found`. */
+/** The organization's client of this client id or name; refuses with `not_found`. */
 export async function requireClientOf(organization: Organization, which: string): Promise<Client> {
   const found = await Client.findOne({ where: whereIs(organization, which) });
   return found === null ? refuseMissing(organization, which) : reload(found.id);

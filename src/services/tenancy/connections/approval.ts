@@ -69,7 +69,7 @@ export function namedIn(input: Record<string, unknown>): Named {
   return Object.keys(input).filter((name) => input[name] !== undefined);
 }
 
-/** A save of a connection, or a switch on or off. */
+/** A change that saves a connection, enables it or disables it. */
 interface Saving {
   /** Where the connection pointed, or null if it is new. */
   before: Pointing | null;

@@ -45,7 +45,9 @@ export const listDomains = operation({
     readRows(Domain, { where: { organizationId: organization.id } }, input, viewDomain),
 });
 
-/** Claims a domain, without reserving it (security I2). Refuses `domain_shared` (security D2). */
+/**
+ * Claims a domain, without reserving it (security I2). Refuses with `domain_shared` (security D2).
+ */
 export const addDomain = operation({
   authority: 'domains.change',
   input: domainInput,
@@ -103,7 +105,7 @@ async function claim(
   });
 }
 
-/** Looks up the proof in the DNS. Refuses `domain_not_verified`, with the records found. */
+/** Looks up the proof in the DNS. Refuses with `domain_not_verified`, with the records found. */
 export const verifyDomain = operation({
   authority: 'domains.change',
   turn: 'network',
@@ -187,7 +189,7 @@ function endingWith(view: z.output<typeof domainRemovedView>): string[] {
   return [...off, ...sessionsEnding(view), ...affectedOwners(view)];
 }
 
-/** The organization's domain of this name, Pending or Verified; refuses `not_found`. */
+/** The organization's domain of this name, Pending or Verified; refuses with `not_found`. */
 async function requireDomain(organization: Organization, name: string): Promise<Domain> {
   const found = await Domain.findOne({ where: { organizationId: organization.id, name } });
   return found ?? refuseMissing(organization, name);

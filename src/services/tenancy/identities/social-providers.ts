@@ -27,7 +27,7 @@ export function findSocialClient({ config }: Pick<Context, 'config'>, provider: 
   };
 }
 
-/** Like `findSocialClient`, but refuses `social_not_configured`. */
+/** Like `findSocialClient`, but refuses with `social_not_configured`. */
 export function requireSocialClient(ctx: Context, provider: SocialProvider) {
   const client = findSocialClient(ctx, provider);
   if (client !== null) return client;

@@ -138,7 +138,7 @@ export async function inviterName({ invitedBy }: Invitation): Promise<string | n
 }
 
 /**
- * Why this invitation is invalid now, because of its inviter; null if it is valid. Every use of an
+ * If the inviter makes this invitation invalid, the reason; otherwise null. Every use of an
  * invitation asks this (security O6). The operator's invitations stay valid.
  */
 export async function whyInvalid(invitation: Invitation): Promise<InvalidReason | null> {

@@ -47,7 +47,7 @@ type Verdict = 'accepted' | 'refused';
 
 /**
  * Runs `work`, which binds as the service account, and counts the attempt. After too many refused
- * passwords, records an event and refuses `too_many_requests`.
+ * passwords, records an event and refuses with `too_many_requests`.
  */
 export async function tryingBind<T>(ctx: Context, bind: Bind, work: (watch: Watch) => Promise<T>) {
   if (ctx.config.limits.enabled === 'off') return work((visit) => visit);

@@ -35,7 +35,7 @@ export function viewLdap(connection: LdapConnection) {
   };
 }
 
-/** The organization's connection; refuses `not_found`. */
+/** The organization's connection; refuses with `not_found`. */
 export async function requireDirectory(organization: Organization): Promise<LdapConnection> {
   const where = { organizationId: organization.id };
   return (await LdapConnection.findOne({ where })) ?? refuseMissing(organization);
@@ -56,8 +56,8 @@ function refuseMissing({ slug }: Organization): never {
 const bound = ['uri', 'bindDn', 'tls', 'caCertificate'] as const;
 
 /**
- * Refuses `secret_required` if the stored password was entered for another server, CA certificate,
- * bind DN or TLS mode: an admin must not choose who gets it (security S10).
+ * Refuses with `secret_required` if the stored password was entered for another server, CA
+ * certificate, bind DN or TLS mode: an admin must not choose who gets it (security S10).
  */
 export function requireSameServer(
   stored: Pick<LdapConnection, (typeof bound)[number]>,

@@ -48,7 +48,7 @@ const maxBytes = 2000;
 
 /**
  * Searches as the service account for the one person of this user name, or tells why there is none.
- * Refuses `too_many_requests` if too many bind passwords were refused (security L8).
+ * Refuses with `too_many_requests` if too many bind passwords were refused (security L8).
  */
 export async function findPerson(
   ctx: Context,

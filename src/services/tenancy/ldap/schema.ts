@@ -87,7 +87,10 @@ const settings = {
 /** The settings of a connection, except whether it is enabled. */
 export type LdapSettingName = keyof typeof settings;
 
-/** All settings (spec §2.5). Absent settings get defaults; an absent password stays as stored. */
+/**
+ * All settings (spec §2.5). Absent settings get their defaults. If the password is absent, the
+ * stored one stays.
+ */
 export const saveLdapInput = z.strictObject({
   org: ref,
   ...described(settings, ldapWords),

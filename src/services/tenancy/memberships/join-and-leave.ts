@@ -22,7 +22,7 @@ interface Joining {
 
 /**
  * Writes a membership and lifts the tombstone, if any. An invitation also replaces a membership for
- * which `pushedIn` holds. Refuses `already_exists` for any other member.
+ * which `pushedIn` holds. Refuses with `already_exists` for any other member.
  */
 export async function joinOrganization(
   ctx: Context,
@@ -56,8 +56,8 @@ export async function joinOrganization(
 
 /**
  * Gives a membership for which `pushedIn` holds the role and origin of the invitation that its
- * person accepted; returns it, or null if there is none (security O8). An owner stays owner, because
- * only an owner may withdraw that role. Call it with the account held.
+ * person accepted; returns it, or null if there is none (security O8). An owner stays owner,
+ * because only an owner may withdraw that role. Call it with the account held.
  */
 async function replacePushed(
   ctx: Context,

@@ -54,8 +54,8 @@ export function isSyncedBy({ kind }: Origin): boolean {
 }
 
 /**
- * The member with this id or address, as the organization sees the member; refuses `not_found`.
- * Holds the account and the membership.
+ * The member with this id or address, as the organization sees the member; refuses with
+ * `not_found`. Holds the account and the membership.
  */
 export async function holdMembership(organization: Organization, user: string) {
   const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
@@ -100,7 +100,7 @@ export async function holdIfLastOwner(
   return others > 0 ? null : organization;
 }
 
-/** Refuses `last_owner` if this account is the only owner. Holds like `holdIfLastOwner`. */
+/** Refuses with `last_owner` if this account is the only owner. Holds like `holdIfLastOwner`. */
 export async function requireAnotherOwner(
   organizationId: string,
   accountId: string,

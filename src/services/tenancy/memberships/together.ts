@@ -19,7 +19,7 @@ import { holdCandidates, holdPeople, liftTombstones } from './together.sql.ts';
 
 /**
  * Changes roles manually, with their events. First check the right, and that an owner remains.
- * Refuses `invite_instead` if an actor other than the operator makes a pushed member an owner.
+ * Refuses with `invite_instead` if an actor other than the operator makes a pushed member an owner.
  */
 export async function changeRoles(
   ctx: Context,

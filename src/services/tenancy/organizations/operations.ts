@@ -64,8 +64,8 @@ export const showOrganization = operation({
 });
 
 /**
- * Makes an organization. A person who makes it becomes its owner. Refuses `already_exists` for a
- * taken slug.
+ * Makes an organization. A person who makes it becomes its owner. Refuses with `already_exists` for
+ * a taken slug.
  */
 export const createOrganization = operation({
   authority: 'organizations.create',

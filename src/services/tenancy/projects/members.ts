@@ -59,10 +59,10 @@ export const listProjectMembers = operation({
  */
 export const putProjectMember = puts();
 
-/** Like `putProjectMember`, but refuses `already_exists` for a member of the project. */
+/** Like `putProjectMember`, but refuses with `already_exists` for a member of the project. */
 export const addProjectMember = puts('absent');
 
-/** Like `putProjectMember`, but refuses `not_found` for a person outside the project. */
+/** Like `putProjectMember`, but refuses with `not_found` for a person outside the project. */
 export const changeProjectMember = puts('present');
 
 function puts(expected?: 'absent' | 'present') {

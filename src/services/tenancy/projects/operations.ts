@@ -69,7 +69,7 @@ async function countMembers(projectIds: string[]): Promise<(projectId: string) =
   return (projectId) => members.get(projectId) ?? 0;
 }
 
-/** Makes a project without members. Refuses `already_exists` for a taken slug. */
+/** Makes a project without members. Refuses with `already_exists` for a taken slug. */
 export const createProject = operation({
   authority: 'projects.change',
   input: z.strictObject({ org: ref, name, slug: slug.optional() }),
@@ -85,7 +85,10 @@ export const createProject = operation({
   },
 });
 
-/** Makes projects without members, in few statements. Refuses `already_exists` for a taken slug. */
+/**
+ * Makes projects without members, in few statements. Refuses with `already_exists` for a taken
+ * slug.
+ */
 export async function createProjects<const Given extends readonly { slug: string; name: string }[]>(
   ctx: Context,
   organization: Organization,

@@ -30,7 +30,8 @@ import {
 //   owner needs the approval of the connection (security I8).
 
 /**
- * Refuses `owners_locked_out` if a change does not leave an owner a way to sign in (security O3).
+ * Refuses with `owners_locked_out` if a change does not leave an owner a way to sign in (security
+ * O3).
  */
 export async function requireOwnersLetIn(
   ctx: Context,
@@ -51,8 +52,8 @@ export async function requireOwnersLetIn(
 }
 
 /**
- * Runs a change of a connection. Refuses `owners_locked_out` if it takes the last way in from the
- * owners until one approves it, where they had a way before (security I8). Call it in a
+ * Runs a change of a connection. Refuses with `owners_locked_out` if it takes the last way in from
+ * the owners until one approves it, where they had a way before (security I8). Call it in a
  * transaction.
  */
 export async function keepOwnersIn<Done>(

@@ -42,7 +42,7 @@ export function viewSso(ctx: Context, connection: SsoConnection) {
   };
 }
 
-/** The organization's connection; refuses `not_found`. */
+/** The organization's connection; refuses with `not_found`. */
 export async function requireSsoConnection(organization: Organization): Promise<SsoConnection> {
   const where = { organizationId: organization.id };
   return (await SsoConnection.findOne({ where })) ?? refuseMissing(organization);
@@ -60,7 +60,9 @@ function refuseMissing({ slug }: Organization): never {
   });
 }
 
-/** Refuses `secret_required` if the stored secret has another issuer or client (security S10). */
+/**
+ * Refuses with `secret_required` if the stored secret has another issuer or client (security S10).
+ */
 export function requireSameClient(
   stored: Pick<SsoConnection, 'issuer' | 'clientId'>,
   { issuer, clientId }: { issuer: string; clientId: string },
@@ -85,7 +87,7 @@ interface BegunConnection {
 }
 
 /**
- * The connection as it is now, if it still matches the state; else refuses `signin_failed`
+ * The connection as it is now, if it still matches the state; else refuses with `signin_failed`
  * (security S6). Inside a transaction, the connection cannot be removed until the transaction ends,
  * so that no session outlives the connection.
  */

@@ -27,7 +27,10 @@ const settings = {
 /** The settings of a connection, except whether it is enabled. */
 export type SsoSettingName = keyof typeof settings;
 
-/** All settings (spec §2.2). Absent settings get defaults; an absent secret stays as stored. */
+/**
+ * All settings (spec §2.2). Absent settings get their defaults. If the secret is absent, the stored
+ * one stays.
+ */
 export const saveSsoInput = z.strictObject({
   org: ref,
   ...described(settings, ssoWords),

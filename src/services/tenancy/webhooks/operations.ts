@@ -231,7 +231,7 @@ export const locateWebhook = operation({
   },
 });
 
-/** The organization's webhook of this id; refuses `not_found`. */
+/** The organization's webhook of this id; refuses with `not_found`. */
 export async function requireWebhook(
   { id: organizationId, slug }: Organization,
   which: string,

@@ -39,7 +39,9 @@ export async function readGroupPatch(body: unknown): Promise<GroupPatch> {
   return patch;
 }
 
-/** Refuses `id` and `meta` unless they equal the group's values, which some clients send back. */
+/**
+ * Refuses with `id` and `meta` unless they equal the group's values, which some clients send back.
+ */
 export function requireOwn(
   repeated: GroupPatch['repeated'],
   own: { id: string; meta: ScimResource },

@@ -120,7 +120,7 @@ async function differ(group: Group, { clears, adds, removes }: GroupChange) {
 /**
  * Finds and holds the people whose roles the change concerns. Returns a function that plans them
  * after the change. More than `maxAtOnce` people are left to the job. If no mapping names the
- * group, before or after, no people are concerned.
+ * group, before or after the change, the change affects no roles.
  */
 async function preparePlan(
   group: Group,

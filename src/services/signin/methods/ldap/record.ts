@@ -8,11 +8,11 @@ import { aboutLdap } from '../../../tenancy/connections/ldap.ts';
 import { ownerRefused } from '../../../tenancy/connections/owners.ts';
 import type { DirectoryPerson } from '../../../tenancy/ldap/find-person.ts';
 
-// The events of sign-ins through a directory that fail.
+// The events of failed sign-ins through a directory.
 
 /**
- * Records a refused sign-in: one counted event per connection, reason and entry in 15 minutes. All
- * user names without an entry count as one (security X5).
+ * Records a refused sign-in. Within 15 minutes, a repetition only raises the count of the event of
+ * its connection, reason and entry. All user names without an entry count as one (security X5).
  */
 export async function recordRefusedByDirectory(
   ctx: Context,

@@ -76,7 +76,10 @@ export const byDirectory = method<ByDirectory>({
   },
 });
 
-/** Whether a guess was wrong. `service_…` means that the service account failed: no password was tried. */
+/**
+ * Whether a guess was wrong. `service_…` means that the service account failed: no password was
+ * tried.
+ */
 function isWrongPassword(error: unknown): boolean {
   const reason = reasonOfFailure(error);
   return reason !== null && !reason.startsWith('service_');
@@ -84,7 +87,8 @@ function isWrongPassword(error: unknown): boolean {
 
 /**
  * Asks the directory for the user name, then whether the password is right (spec §4.2 steps 1-3).
- * Refuses `signin_failed`. If the directory cannot be reached, the error is that of `ctx.outbound`.
+ * Refuses with `signin_failed`. If the directory cannot be reached, the error is that of
+ * `ctx.outbound`.
  */
 async function proveByDirectory(
   ctx: Context,
@@ -169,8 +173,8 @@ export async function enter(
   if (attached === null) throw signInFailed('identity_conflict');
   const { account, unapproved } = attached;
   await requireApprovedForOwner(connection, account.id);
-  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit that
-  // person again.
+  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit
+  // that person again.
   const begun = await beginSession(ctx, account, {
     method: directory.name,
     connection,
