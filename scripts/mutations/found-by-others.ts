@@ -14,7 +14,7 @@ export const foundByOthers: Mutation[] = [
   {
     rule: 'S10',
     without: 'that a plan refuses a changed directory without its password',
-    file: 'src/services/provisioning/document/plan-connections.ts',
+    file: 'src/services/provisioning/document/sections/ldap.ts',
     from: 'requireSame: requireSameServer,',
     to: 'requireSame: () => void requireSameServer,',
     test: 'test/security/document.test.ts',

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { planDocument } from '../../src/services/provisioning/document/plan.ts';
 import { sentDocument } from '../../src/services/provisioning/document/schema.ts';
-import type { ProjectMember, State } from '../../src/services/provisioning/document/state.ts';
+import type { ProjectMember } from '../../src/services/provisioning/document/sections/project-members.ts';
+import type { State } from '../../src/services/provisioning/document/sections.ts';
 import type { PlanInput } from '../../src/services/provisioning/document/wanted.ts';
 import { turnsDuring } from '../support/turns.ts';
 
@@ -197,7 +198,7 @@ test('people who sign in by a connection lose it if it is disabled or removed, o
 test('pruning never removes a member that SCIM added', async () => {
   const members = [...state.members, { ...person('sam'), kind: 'scim' as const }];
   const document = { members: [{ email: 'olga@acme.test', role: 'owner' }] };
-  expect((await planned(document, { members })).steps.removeMembers).toEqual([
+  expect((await planned(document, { members })).steps.members.remove).toEqual([
     { accountId: 'ada', from: 'member' },
   ]);
 });
@@ -205,12 +206,12 @@ test('pruning never removes a member that SCIM added', async () => {
 test('a webhook is found by its URL, and the order of its kinds does not matter', async () => {
   const hook = { url: 'https://hooks.test/', events: ['member.*', 'scim.*'] };
   expect((await planned({ webhooks: [hook] })).changes).toEqual([]);
-  expect((await planned({ webhooks: [{ ...hook, enabled: false }] })).steps.changeWebhooks).toEqual(
-    [{ id: 'w1', enabled: false }],
+  expect(
+    (await planned({ webhooks: [{ ...hook, enabled: false }] })).steps.webhooks.change,
+  ).toEqual([{ id: 'w1', enabled: false }]);
+  expect((await planned({ webhooks: [{ ...hook, events: ['*'] }] })).steps.webhooks.change).toEqual(
+    [{ id: 'w1', enabled: true, events: ['*'] }],
   );
-  expect((await planned({ webhooks: [{ ...hook, events: ['*'] }] })).steps.changeWebhooks).toEqual([
-    { id: 'w1', enabled: true, events: ['*'] },
-  ]);
 });
 
 const wiki = {
@@ -235,13 +236,13 @@ describe('clients', () => {
     expect((await planned({ clients: [asWritten] }, { clients })).changes).toEqual([]);
     const changed = await planned({ clients: [{ ...asWritten, pkce: false }] }, { clients });
     expect(changed.changes[0]?.fields).toEqual([{ field: 'pkce', from: true, to: false }]);
-    expect((await planned({ clients: [] }, { clients })).steps.removeClients).toEqual(clients);
+    expect((await planned({ clients: [] }, { clients })).steps.clients.remove).toEqual(clients);
   });
 
   test('a new client may name a project that the document adds, but not an unknown project', async () => {
     const more = { clients: [{ ...asWritten, project: 'news' }] };
     const projects = [{ slug: 'news', name: 'News' }];
-    expect((await planned({ ...more, projects }, {})).steps.addClients).toHaveLength(1);
+    expect((await planned({ ...more, projects }, {})).steps.clients.add).toHaveLength(1);
     await expect(planned(more)).rejects.toThrow(
       'document.clients.0.project: there is no project news',
     );
@@ -255,7 +256,7 @@ describe('clients', () => {
       expect.objectContaining(refused),
     );
     const both = await planned({ projects: [], clients: [] }, { clients });
-    expect(both.steps.removeProjects).toHaveLength(1);
+    expect(both.steps.projects.remove).toHaveLength(1);
   });
 
   test('an origin that cannot be registered is blocked, and the rest is planned', async () => {
@@ -265,9 +266,9 @@ describe('clients', () => {
     const given = { ...asWritten, forwardAuthOrigins: [origin, 'https://wiki.test'] };
     const plan = await planned({ clients: [given] }, {}, { origins });
     expect(plan.blocked).toEqual([{ section: 'clients', key: 'Wiki', ...why }]);
-    expect(plan.steps.addClients[0]?.forwardAuthOrigins).toEqual(['https://wiki.test']);
+    expect(plan.steps.clients.add[0]?.forwardAuthOrigins).toEqual(['https://wiki.test']);
     const alone = { name: 'App', forwardAuthOrigins: [origin] };
-    expect((await planned({ clients: [alone] }, {}, { origins })).steps.addClients).toEqual([]);
+    expect((await planned({ clients: [alone] }, {}, { origins })).steps.clients.add).toEqual([]);
   });
 });
 

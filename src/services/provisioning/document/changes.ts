@@ -1,20 +1,10 @@
 import { z } from 'zod';
-import type { ConnectionKindName } from '../../../connection-kinds.ts';
-import { type Role, roles } from '../../../database/models/membership.ts';
-import type { ProjectRole } from '../../../database/models/project.ts';
 import { type Next, nextParts, nextText } from '../../../next.ts';
-import {
-  type Document,
-  type Section,
-  sections,
-  type WantedClient,
-  type WantedConnection,
-} from './schema.ts';
-import type { StoredClient, StoredMapping, StoredProject, StoredWebhook } from './state.ts';
+import { type SectionName, sectionNames } from './section.ts';
 
-// The parts of a plan, and the steps that an apply carries out.
+// The parts of a plan.
 
-const section = z.enum(sections);
+const section = z.enum(sectionNames);
 const entry = z.object({ section, key: z.string() });
 const field = z.union([
   z.object({ field: z.string(), changed: z.literal(true) }),
@@ -62,95 +52,21 @@ export type Losing = z.output<typeof losing>;
 
 /** A change that must wait until something outside the document is done. */
 export interface Blocked {
-  section: Section;
+  section: SectionName;
   key: string;
   code: 'domain_unverified' | 'domain_taken' | 'invite_instead' | 'not_found' | 'conflict';
   message: string;
   hint: Next;
 }
 
-/** A role in a project to give or to remove. */
-interface ProjectStep {
-  project: string;
-  accountId: string;
-  role: ProjectRole;
-  /** The current role; null for a new membership. */
-  from: ProjectRole | null;
-  wasSynced: boolean;
-}
-
-/** For each kind of connection: its settings to save, its removal, or null if nothing changes. */
-type ConnectionSteps = {
-  [Kind in ConnectionKindName]: { save: WantedConnection<Kind> } | 'remove' | null;
-};
-
-/** The steps that carry out the changes, by kind, with the ids of stored rows. */
-export interface Steps extends ConnectionSteps {
-  rename: string | null;
-  addDomains: string[];
-  removeDomains: string[];
-  signin: Record<string, boolean> | null;
-  addProjects: { slug: string; name: string }[];
-  renameProjects: StoredProject[];
-  removeProjects: StoredProject[];
-  addMappings: NonNullable<Document['mappings']>;
-  removeMappings: StoredMapping[];
-  addMembers: { accountId: string; email: string; role: Role }[];
-  changeMembers: { accountId: string; from: Role; role: Role }[];
-  removeMembers: { accountId: string; from: Role }[];
-  putProjectMembers: ProjectStep[];
-  removeProjectMembers: ProjectStep[];
-  addWebhooks: Omit<StoredWebhook, 'id'>[];
-  changeWebhooks: { id: string; enabled: boolean; events?: string[] }[];
-  removeWebhooks: StoredWebhook[];
-  addClients: WantedClient[];
-  changeClients: { id: string; to: WantedClient }[];
-  removeClients: StoredClient[];
-}
-
-/** Whether the change lowers a role. */
-export function isLower({ from, role }: { from: Role; role: Role }): boolean {
-  return roles.indexOf(role) < roles.indexOf(from);
-}
-
-/** A plan under construction. */
-export interface PlanDraft {
+/** A plan under construction. `steps` has the steps of the parts that were planned before. */
+export interface Draft<Steps = object> {
   changes: z.output<typeof change>[];
-  kept: { section: Section; key: string }[];
-  losing: Losing[];
+  kept: { section: SectionName; key: string }[];
   blocked: Blocked[];
   steps: Steps;
   /** Faults of the document that can be found only by comparing it with the state. */
   faults: { path: string; message: string }[];
-}
-
-/** An empty plan. */
-export function emptyDraft(): PlanDraft {
-  const steps: Steps = {
-    rename: null,
-    addDomains: [],
-    removeDomains: [],
-    sso: null,
-    ldap: null,
-    signin: null,
-    addProjects: [],
-    renameProjects: [],
-    removeProjects: [],
-    addMappings: [],
-    removeMappings: [],
-    addMembers: [],
-    changeMembers: [],
-    removeMembers: [],
-    putProjectMembers: [],
-    removeProjectMembers: [],
-    addWebhooks: [],
-    changeWebhooks: [],
-    removeWebhooks: [],
-    addClients: [],
-    changeClients: [],
-    removeClients: [],
-  };
-  return { changes: [], kept: [], losing: [], blocked: [], steps, faults: [] };
 }
 
 /** The fields that differ, in the order of `wanted`. */
@@ -167,8 +83,8 @@ export function differences(
 
 /** Plans the removal of surplus rows and returns them. Without `prune`, lists them as kept. */
 export function dropSurplus<Row>(
-  draft: PlanDraft,
-  section: Section,
+  draft: Draft,
+  section: SectionName,
   surplus: Row[],
   {
     prune,

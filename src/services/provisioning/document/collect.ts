@@ -21,10 +21,11 @@ import {
   listGroups,
   readKnownGroups,
 } from './gather.sql.ts';
-import { pruneMappings } from './plan-people.ts';
+import type { Outside, Person } from './outside.ts';
 import type { Document } from './schema.ts';
-import type { State } from './state.ts';
-import type { Outside, Person, PlanInput } from './wanted.ts';
+import { pruneMappings } from './sections/mappings.ts';
+import type { State } from './sections.ts';
+import type { PlanInput } from './wanted.ts';
 
 // Reads the facts that a plan needs beyond the organization's own state.
 

@@ -13,10 +13,11 @@ import { requireAuthority, type Standing } from '../../foundation/authority/requ
 import { stopIfGone } from '../../foundation/gone.ts';
 import { giveBack, requirePlace } from '../../foundation/limits/limit.ts';
 import { collectOutside } from './collect.ts';
-import { planDocument } from './plan.ts';
+import { type Plan, planDocument } from './plan.ts';
 import type { Document } from './schema.ts';
 import { fingerprintOf, secretsDigest } from './secrets.ts';
-import { readOrganizationState, type State } from './state.ts';
+import type { State } from './sections.ts';
+import { readOrganizationState } from './state.ts';
 import type { PlanInput } from './wanted.ts';
 
 /** A document to plan or to apply. */
@@ -27,10 +28,7 @@ export interface ToCompute {
 }
 
 /** A plan, and the digest of everything that it depends on. */
-export type Computed = Awaited<ReturnType<typeof planDocument>> & {
-  notCompared: string[];
-  digest: string;
-};
+export type Computed = Plan & { notCompared: string[]; digest: string };
 
 /** Reads the state and plans the document against it. Writes nothing. */
 export async function computePlan(

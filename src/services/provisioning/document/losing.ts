@@ -8,13 +8,15 @@ import { ssoGroups } from '../../tenancy/connections/sso.ts';
 import { newMember, type PersonFacts, type PersonRules, planPerson } from '../mappings/facts.ts';
 import { spellInDirectory } from '../mappings/plan.ts';
 import { assumedKind } from '../mappings/source.ts';
-import { isLower, type Losing, type PlanDraft, type Steps } from './changes.ts';
-import type { ProjectMember, State } from './state.ts';
+import type { Draft, Losing } from './changes.ts';
+import { isLower } from './sections/apply-members.ts';
+import type { ProjectMember } from './sections/project-members.ts';
+import type { State, Steps } from './sections.ts';
 import type { PlanInput } from './wanted.ts';
 
 /** The people who would lose a role in the organization or a project, or a way to sign in. */
 export async function findLosing(
-  plan: Pick<PlanDraft, 'steps' | 'changes'>,
+  plan: Pick<Draft<Steps>, 'steps' | 'changes'>,
   wanted: PlanInput,
 ): Promise<Losing[]> {
   const losing: Losing[] = [];
@@ -31,28 +33,28 @@ export async function findLosing(
   return losing;
 }
 
-function losingRoles({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInput): Losing[] {
+function losingRoles({ steps }: Pick<Draft<Steps>, 'steps'>, { state }: PlanInput): Losing[] {
   const emails = emailsOf(state);
-  const lowered = steps.changeMembers.filter(isLower);
+  const lowered = steps.members.change.filter(isLower);
   return [
     ...lowered.map(({ accountId, from, role }) => ({ accountId, from, to: role })),
-    ...steps.removeMembers.map(({ accountId, from }) => ({ accountId, from, to: null })),
+    ...steps.members.remove.map(({ accountId, from }) => ({ accountId, from, to: null })),
   ].map(({ accountId, ...lost }) => ({ email: emails.get(accountId) ?? accountId, ...lost }));
 }
 
-function losingProjects({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInput): Losing[] {
+function losingProjects({ steps }: Pick<Draft<Steps>, 'steps'>, { state }: PlanInput): Losing[] {
   const emails = emailsOf(state);
-  const gone = new Set(steps.removeMembers.map(({ accountId }) => accountId));
-  const removed = new Set(steps.removeProjects.map(({ slug }) => slug));
+  const gone = new Set(steps.members.remove.map(({ accountId }) => accountId));
+  const removed = new Set(steps.projects.remove.map(({ slug }) => slug));
   const ended = state.projectMembers.filter(
     ({ accountId, project }) => gone.has(accountId) || removed.has(project),
   );
-  const lowered = steps.putProjectMembers.filter(
+  const lowered = steps.projectMembers.put.filter(
     ({ from, role }) => from !== null && outranks(from, role),
   );
   return [
     ...ended.map(({ accountId, project, role }) => ({ accountId, project, from: role, to: null })),
-    ...steps.removeProjectMembers.map(({ accountId, project, role }) => {
+    ...steps.projectMembers.remove.map(({ accountId, project, role }) => {
       return { accountId, project, from: role, to: null };
     }),
     ...lowered.map(({ accountId, project, from, role }) => {
@@ -66,18 +68,18 @@ function losingProjects({ steps }: Pick<PlanDraft, 'steps'>, { state }: PlanInpu
  * the next sign-in. A role from a SCIM group ends without a sign-in.
  */
 async function losingMappings(
-  { steps }: Pick<PlanDraft, 'steps'>,
+  { steps }: Pick<Draft<Steps>, 'steps'>,
   wanted: PlanInput,
 ): Promise<Losing[]> {
   const { state } = wanted;
-  const removed = new Set(steps.removeMappings.map(({ id }) => id));
+  const removed = new Set(steps.mappings.remove.map(({ id }) => id));
   if (removed.size === 0) return [];
   const manual = new Set(
-    steps.putProjectMembers.map(({ project, accountId }) => `${project} ${accountId}`),
+    steps.projectMembers.put.map(({ project, accountId }) => `${project} ${accountId}`),
   );
   const gone = new Set([
-    ...steps.removeProjects.map(({ slug }) => slug),
-    ...steps.removeMembers.map(({ accountId }) => accountId),
+    ...steps.projects.remove.map(({ slug }) => slug),
+    ...steps.members.remove.map(({ accountId }) => accountId),
   ]);
   const rules = rulesLeft(steps, state);
   const byProject = Map.groupBy(rules.mappings, ({ projectId }) => projectId);
@@ -103,16 +105,16 @@ const maxRulesAtOnce = 10;
 
 /** Members whose role a removed mapping gave, if their next role is lower. */
 async function losingOrgRoles(
-  { steps }: Pick<PlanDraft, 'steps'>,
+  { steps }: Pick<Draft<Steps>, 'steps'>,
   wanted: PlanInput,
 ): Promise<Losing[]> {
   const { state } = wanted;
-  const removed = new Set(steps.removeMappings.map(({ id }) => id));
+  const removed = new Set(steps.mappings.remove.map(({ id }) => id));
   if (removed.size === 0) return [];
   // Roles in projects do not matter here.
   const rules = { ...rulesLeft(steps, state), mappings: [] };
   const edited = new Set(
-    [...steps.changeMembers, ...steps.removeMembers].map(({ accountId }) => accountId),
+    [...steps.members.change, ...steps.members.remove].map(({ accountId }) => accountId),
   );
   const losing: Losing[] = [];
   const step = countSteps(maxRulesAtOnce);
@@ -130,12 +132,12 @@ async function losingOrgRoles(
 }
 
 /** The rules without the removed mappings and with the added ones. Slugs stand for project ids. */
-function rulesLeft({ addMappings, removeMappings }: Steps, state: State): PersonRules {
+function rulesLeft({ mappings: { add, remove } }: Steps, state: State): PersonRules {
   const sources = sourcesOf(state);
-  const removed = new Set(removeMappings.map(({ id }) => id));
+  const removed = new Set(remove.map(({ id }) => id));
   const left = [
     ...state.mappings.filter(({ id }) => !removed.has(id)),
-    ...addMappings.map((mapping) => ({ ...mapping, id: '' })),
+    ...add.map((mapping) => ({ ...mapping, id: '' })),
   ];
   const isDirectory = sources.some(({ searchBase }) => searchBase !== null);
   const names = isDirectory ? left.map(({ group }) => group) : [];
@@ -195,7 +197,10 @@ function factsOf(
 }
 
 /** The people who can no longer sign in through a connection that is removed or disabled. */
-function losingConnections({ changes }: Pick<PlanDraft, 'changes'>, wanted: PlanInput): Losing[] {
+function losingConnections(
+  { changes }: Pick<Draft<Steps>, 'changes'>,
+  wanted: PlanInput,
+): Losing[] {
   const emails = emailsOf(wanted.state);
   return changes.flatMap(({ section, action, fields = [] }) => {
     if (!isConnectionKind(section)) return [];

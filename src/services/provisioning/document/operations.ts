@@ -99,10 +99,10 @@ export const applyOrganization = operation({
 });
 
 /** The addresses that idctl would send messages to, each with its section. */
-function addressesIn({ addWebhooks, addClients, changeClients }: Computed['steps']) {
-  const clients = [...addClients, ...changeClients.map(({ to }) => to)];
+function addressesIn({ webhooks, clients: { add, change } }: Computed['steps']) {
+  const clients = [...add, ...change.map(({ to }) => to)];
   return [
-    ...addWebhooks.map(({ url: uri }) => ({ uri, field: 'document.webhooks' })),
+    ...webhooks.add.map(({ url: uri }) => ({ uri, field: 'document.webhooks' })),
     ...clients.flatMap(({ backchannelLogoutUri: uri }) =>
       uri === null ? [] : [{ uri, field: 'document.clients' }],
     ),

@@ -5,12 +5,13 @@ import { firstKey, readAllAfter, readAllRows } from '../../foundation/page.ts';
 
 // The SQL of an organization's state. It reads long lists in parts.
 
-type ProjectRow = Pick<Project, 'id' | 'slug' | 'name'>;
+/** A project as a plan needs it. */
+export type StoredProject = Pick<Project, 'id' | 'slug' | 'name'>;
 
 /** The organization's projects, by slug. */
-export function readProjects(organizationId: string): Promise<ProjectRow[]> {
-  return readAllAfter<ProjectRow>((last, count) =>
-    select<ProjectRow>(
+export function readProjects(organizationId: string): Promise<StoredProject[]> {
+  return readAllAfter<StoredProject>((last, count) =>
+    select<StoredProject>(
       `SELECT id, slug, name FROM projects
         WHERE organization_id = $1 AND slug > $2 ORDER BY slug LIMIT $3`,
       [organizationId, last?.slug ?? '', count],
@@ -40,7 +41,7 @@ export function readMappingRows(organizationId: string): Promise<MappingRow[]> {
 }
 
 /** How a membership came about: whether it is synced, and the mapping that gave it. */
-interface Given {
+export interface Given {
   synced: boolean;
   source: string | null;
   by: string | null;
@@ -48,7 +49,8 @@ interface Given {
   mappingId: string | null;
 }
 
-interface ProjectMemberRow extends Given {
+/** A member of a project, with the project's id. */
+export interface ProjectMemberRow extends Given {
   accountId: string;
   projectId: string;
   role: ProjectRole;

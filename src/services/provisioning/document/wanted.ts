@@ -1,37 +1,6 @@
-import type { ConnectionKindName } from '../../../connection-kinds.ts';
-import type { Blocked } from './changes.ts';
+import type { Wanted } from './outside.ts';
 import type { Document } from './schema.ts';
-import type { State } from './state.ts';
-
-/** The account for an address of a non-member, or the reason why it cannot be added. */
-export type Person = { accountId: string } | Pick<Blocked, 'code' | 'message' | 'hint'>;
-
-/** Facts from outside the organization's own state. */
-export interface Outside {
-  /** By address: the people in the document who are not members. */
-  people: Map<string, Person>;
-  /** By address: why a member cannot become the owner that the document wants. */
-  uninvited: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
-  /** The e-mail domain of the document's `sso`, if another organization has verified it. */
-  taken: Set<string>;
-  /** By origin: why a client cannot get this new origin. */
-  origins: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
-  /** Whether `trust.domains` is `off`: connections need no verified domain. */
-  trusting: boolean;
-  /** The accounts linked to each connection. */
-  linked: Record<ConnectionKindName, string[]>;
-  /** By connection and account: the last known groups of people who lose a mapped role. */
-  groups: Map<string, string[] | null>;
-  /** By account that loses a mapped role: its SCIM groups that a mapping names, by either name. */
-  pushed: Map<string, string[]>;
-}
+import type { State } from './sections.ts';
 
 /** Everything that decides a plan. */
-export interface PlanInput {
-  state: State;
-  document: Document;
-  prune: boolean;
-  /** How a secret in the document compares to the stored one; null if the document has none. */
-  secrets: Record<ConnectionKindName, 'same' | 'different' | 'withheld' | null>;
-  outside: Outside;
-}
+export type PlanInput = Wanted<State, Document>;
