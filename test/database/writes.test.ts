@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
@@ -154,7 +155,6 @@ describe('a database is not writable', { timeout: 60_000 }, () => {
 
 test.runIf(dialect === 'postgres')(
   'a trial write fails without the synchronous standby, and does not leave a server process that waits for it',
-  { timeout: 60_000 },
   async () => {
     const server = await startPostgres();
     onTestFinished(() => server.stop());
@@ -171,9 +171,22 @@ test.runIf(dialect === 'postgres')(
       const sql = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
       return (await client.query(sql)).rowCount;
     };
-    const trial = database.tryWrite().catch((error: unknown) => databaseRefusal(error)?.code);
-    await expect.poll(waiting).toBe(1);
-    expect(await trial).toBe('database_unreachable');
+    /** Whether a server process waited for the standby during a trial. */
+    const trial = async () => {
+      let [waited, ended] = [false, false];
+      const code = database.tryWrite().catch((error: unknown) => databaseRefusal(error)?.code);
+      void code.finally(() => {
+        ended = true;
+      });
+      while (!ended) {
+        waited ||= (await waiting()) === 1;
+        await pause(10);
+      }
+      expect(await code).toBe('database_unreachable');
+      return waited;
+    };
+    // On a slow machine, a trial may fail before a process waits.
+    await expect.poll(trial, { timeout: 80_000 }).toBe(true);
     await expect.poll(waiting).toBe(0);
     expect(await OutboxItem.count()).toBe(0);
     await database.close();
