@@ -229,6 +229,13 @@ test('O11 a ticket is valid for 30 seconds', async () => {
   expect(await HostTicket.count()).toBe(0);
 });
 
+test('O11 a ticket is invalid once its session has ended', async () => {
+  const { browser, session } = await application();
+  const ticket = await fetchTicket(browser, session);
+  await session.post('/api/v1/auth/logout', {}, { origin: idctl.baseUrl });
+  expect((await browser.get(ticket)).status).toBe(403);
+});
+
 test('O11 a ticket works only in the browser that started at the host; another browser begins a sign-in of its own', async () => {
   const { browser, session, origin, org } = await application();
   const victim = browserAt(idctl, origin);

@@ -92,6 +92,18 @@ test('P8 after a quiet time as long as the last lockout, the next lockout is as 
   expect(waitOf(await tryPassword(email ?? '', password))).toBeLessThanOrEqual(900);
 });
 
+test('P8 a wrong password does not shorten the time for which a network is known', async () => {
+  const { email } = await person(idctl);
+  const home = elsewhere();
+  expect((await tryPassword(email ?? '', password, home)).status).toBe(200);
+  expect((await tryPassword(email ?? '', 'wrong', home)).status).toBe(401);
+  idctl.wait(3 * 86_400);
+  await sweepNow(idctl.operator());
+  await fail(email ?? '', 10);
+  expect((await tryPassword(email ?? '', password)).status).toBe(429);
+  expect((await tryPassword(email ?? '', password, home)).status).toBe(200);
+});
+
 test('P8 a locked address gets the same answer with and without an account', async () => {
   const { email } = await person(idctl);
   const disabled = await person(idctl);

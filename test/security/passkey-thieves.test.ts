@@ -47,6 +47,20 @@ describe('old and recent sessions', () => {
     expect((await (await enrol(idctl, old))()).status).toBe(204);
   });
 
+  test('P15 P16 a code of a replaced authenticator does not make a session recent', async () => {
+    const idctl = await openInstance({ baseUrl });
+    const { account, code } = await enrolled(idctl);
+    const client = idctl.client({ keepCookies: true });
+    const login = { email: account.email, password, totpCode: code() };
+    expect((await client.post('/api/v1/auth/login', login)).status).toBe(200);
+    idctl.wait(60);
+    expect((await client.post('/api/v1/me/totp/disable', { code: code() })).status).toBe(204);
+    const confirm = await enrol(idctl, client);
+    expect((await addPasskey(client)).answer).toMatchObject(needed);
+    expect((await confirm()).status).toBe(204);
+    expect((await addPasskey(client)).answer.status).toBe(201);
+  });
+
   test('P12 P16 neither a session that did not use the passkey nor a token can enrol an authenticator beside it', async () => {
     const idctl = await openInstance({ baseUrl, tokens: { manageCredentials: 'on' } });
     const { browser, held } = await personWithPasskey(idctl);

@@ -5,6 +5,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { OAuthApp } from '../../src/database/models/app.ts';
 import { Passkey } from '../../src/database/models/passkey.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import type { SecondFactor } from '../../src/services/people/two-factor/second-factor.ts';
 import { beginSession, requireSession } from '../../src/services/signin/begin.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { organization, person } from '../support/builders.ts';
@@ -27,11 +28,16 @@ import { enrol, enrolled } from '../support/two-factor.ts';
 const browserOf = (idctl: Idctl) => idctl.client({ keepCookies: true });
 
 /** Begins a session through an organization's provider, and returns its browser. */
-async function byProvider(idctl: Idctl, id: string, organizationId: string): Promise<Client> {
+async function byProvider(
+  idctl: Idctl,
+  id: string,
+  organizationId: string,
+  answered: { secondFactor?: SecondFactor } = {},
+): Promise<Client> {
   const account = await Account.findByPk(id, { rejectOnEmpty: true });
-  const connection = { id: orderedId(), organizationId };
+  const via = { method: 'sso' as const, connection: { id: orderedId(), organizationId } };
   const { accessToken } = await transaction(async () =>
-    requireSession(await beginSession(idctl.operator(), account, { method: 'sso', connection })),
+    requireSession(await beginSession(idctl.operator(), account, { ...via, ...answered })),
   );
   const client = browserOf(idctl);
   client.jar.set('access_token', accessToken);
@@ -91,6 +97,20 @@ describe('P12 the mark of a session that a provider began', () => {
     await addMember(idctl.operator(), { org: two.slug, email: email ?? '', role: 'member' });
     expect(await AccessToken.count({ where: { accountId: id } })).toBe(0);
     expect((await entered.get('/api/v1/me')).status).toBe(401);
+  });
+
+  test('P12 is on a later session of the provider too, if only such a passkey answered for the second factor', async () => {
+    const idctl = await openInstance({ baseUrl });
+    const one = await organization(idctl);
+    const { id } = await person(idctl);
+    const { answer } = await addPasskey(await byProvider(idctl, id, one.id));
+    const passkeyId = String(answer.body.id);
+    const secondFactor = { accountId: id, passkeyId };
+    const marked = await byProvider(idctl, id, one.id, { secondFactor });
+    expect(await vouchers(marked)).toEqual([one.id, one.id]);
+    await transaction(() => Passkey.update({ vouchedBy: null }, { where: { id: passkeyId } }));
+    const own = await byProvider(idctl, id, one.id, { secondFactor });
+    expect(await vouchers(own)).toEqual([null, null]);
   });
 
   test("P12 stays until the person's own second factor confirms the session", async () => {

@@ -192,24 +192,31 @@ test('P12 a passkey added with only a provider’s proof is removed when the acc
   }
 });
 
-test('P12 a new passkey ends the sessions that only the provider of one of several organizations proved', async () => {
-  const idctl = await openInstance({ baseUrl });
-  const { account, email, browser } = await linkedIn(idctl);
-  const [own, other] = [await organization(idctl), await organization(idctl)];
-  for (const { slug: org } of [own, other])
-    await addMember(idctl.operator(), { org, email, role: 'member' });
-  const { url } = await createLoginLink(idctl.operator(), { user: account.id });
-  const vouched = browserOf(idctl);
-  await (await open(vouched, url.slice(baseUrl.length))).submit('/login/link');
-  const { items } = (await vouched.get('/api/v1/me/sessions')).body;
-  const { id } = items.find(({ current }: { current: boolean }) => current);
-  const bySso = { method: 'sso' as const, organizationId: own.id };
-  await transaction(() => Session.update(bySso, { where: { id } }));
-  expect((await vouched.get('/api/v1/me')).status).toBe(200);
-  expect((await addPasskey(browser)).answer.status).toBe(201);
-  expect((await vouched.get('/api/v1/me')).status).toBe(401);
-  expect((await browser.get('/api/v1/me')).status).toBe(200);
-});
+test.each([
+  ['one that it began', false],
+  ['one by a passkey that was added in such a session', true],
+])(
+  'P12 a new passkey ends the sessions that only the provider of one of several organizations proved: %s',
+  async (_, byPasskey) => {
+    const idctl = await openInstance({ baseUrl });
+    const { account, email, browser } = await linkedIn(idctl);
+    const [own, other] = [await organization(idctl), await organization(idctl)];
+    for (const { slug: org } of [own, other])
+      await addMember(idctl.operator(), { org, email, role: 'member' });
+    const { url } = await createLoginLink(idctl.operator(), { user: account.id });
+    const vouched = browserOf(idctl);
+    await (await open(vouched, url.slice(baseUrl.length))).submit('/login/link');
+    const { items } = (await vouched.get('/api/v1/me/sessions')).body;
+    const { id } = items.find(({ current }: { current: boolean }) => current);
+    const bySso = { method: 'sso' as const, organizationId: own.id };
+    const marked = { method: 'passkey' as const, vouchedBy: own.id };
+    await transaction(() => Session.update(byPasskey ? marked : bySso, { where: { id } }));
+    expect((await vouched.get('/api/v1/me')).status).toBe(200);
+    expect((await addPasskey(browser)).answer.status).toBe(201);
+    expect((await vouched.get('/api/v1/me')).status).toBe(401);
+    expect((await browser.get('/api/v1/me')).status).toBe(200);
+  },
+);
 
 test('P16 removing a passkey ends the other sessions that began with a passkey; in the remaining ones, the second factor no longer counts', async () => {
   const idctl = await openInstance({ baseUrl });

@@ -111,6 +111,33 @@ test('O10 a session that is not used for 14 days ends, and so do its tokens at a
   expect(receiver.received).toHaveLength(1);
 });
 
+test('O10 a refresh counts as a use of the session', async () => {
+  const app = await application(idctl);
+  const browser = await browserOf(idctl, app.email);
+  const tokens = await app.signIn(browser, offline);
+  const day = 24 * 3600;
+  const lastSeenAt = new Date(idctl.app.clock().getTime() - 13 * day * 1000);
+  await transaction(() => Session.update({ lastSeenAt }, { where: { accountId: app.member.id } }));
+  const first = await refresh(app, tokens.refresh_token);
+  expect(first.status).toBe(200);
+  idctl.wait(2 * day);
+  expect((await refresh(app, first.body.refresh_token)).status).toBe(200);
+  idctl.wait(-2 * day);
+});
+
+test('O10 a person who signs out of an application ends nothing of another person there', async () => {
+  const app = await application(idctl);
+  const colleague = await person(idctl);
+  const email = colleague.email ?? '';
+  await addMember(idctl.operator(), { org: app.org.slug, email, role: 'member' });
+  const [own, other] = [await browserOf(idctl, app.email), await browserOf(idctl, email)];
+  const [mine, theirs] = [await app.signIn(own, offline), await app.signIn(other, offline)];
+  const ended = await own.send('DELETE', `/api/v1/me/clients/${app.clientId}`);
+  expect(ended.status).toBeLessThan(300);
+  expect((await refresh(app, mine.refresh_token)).body.error).toBe('invalid_grant');
+  expect((await refresh(app, theirs.refresh_token)).status).toBe(200);
+});
+
 test('O10 a client that does not answer a logout does not delay the others', async () => {
   const slow = await application(idctl, { backchannelLogoutUri: `${receiver.url}/slow` });
   const quick = await application(idctl, { backchannelLogoutUri: receiver.url });

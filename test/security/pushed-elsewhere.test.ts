@@ -1,12 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
+import { addDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { appOf } from '../support/apps.ts';
-import { fresh, organization, password, verifiedDomain } from '../support/builders.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { open } from '../support/pages.ts';
@@ -72,6 +79,16 @@ test('O8 P12 a pushed membership ends neither a session nor a token elsewhere, w
   expect(await alive()).toEqual([200, 200]);
   expect((await rival.send('DELETE', `/Users/${record}`)).status).toBe(204);
   expect(await alive()).toEqual([200, 200]);
+});
+
+test('O8 an organization that has claimed a domain, but not verified it, ends no session of a person on it', async () => {
+  const domain = `${fresh('claimed')}.test`;
+  const { email } = await person(idctl, `ada@${domain}`);
+  const client = await signedIn(idctl, email);
+  const { rival, record } = await push(email ?? '');
+  await addDomain(idctl.operator(), { org: rival.org.slug, domain });
+  expect((await rival.patch(record, active(false))).status).toBe(200);
+  expect((await client.get('/api/v1/me')).status).toBe(200);
 });
 
 test.each(['member', 'admin'] as const)(

@@ -143,6 +143,8 @@ test('a suspended client is no longer suspended once it is public, because it ha
   const id = (await find(clientId))?.id;
   await transaction(() => Client.update({ suspendedAt: new Date() }, { where: { id } }));
   expect((await owner.get(`${at}/Wiki`)).body).toHaveProperty('suspendedAt');
+  const other = await change(owner, `${at}/Wiki`, { pkce: false });
+  expect(other.body).toMatchObject({ pkce: false, suspendedAt: expect.any(String) });
   const changed = await change(owner, `${at}/Wiki`, { public: true });
   expect(changed.body).not.toHaveProperty('suspendedAt');
 });

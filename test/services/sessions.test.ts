@@ -143,6 +143,16 @@ test('P4 a refresh token expires after two weeks without use, and a session afte
   ).toBe(401);
 });
 
+test('P4 a refresh counts as a use of the session: one that is only refreshed stays in the list', async () => {
+  const client = await signedIn(idctl, (await person(idctl)).email);
+  for (const days of [8, 8]) {
+    idctl.wait(days * 24 * 3600);
+    expect((await client.post('/api/v1/auth/refresh')).status).toBe(200);
+  }
+  const { items } = (await client.get('/api/v1/me/sessions')).body;
+  expect(items).toMatchObject([{ current: true }]);
+});
+
 test('§7 an access token expires after 15 minutes and is then refused with 401 and WWW-Authenticate', async () => {
   const { email } = await person(idctl);
   const { accessToken } = await signedIn(idctl, email);
