@@ -219,3 +219,21 @@ test('a new mapping names the SCIM group that it matches, and members are listed
   expect((await list('developers')).items).toHaveLength(1);
   await expect(list('nowhere')).rejects.toMatchObject({ code: 'not_found' });
 });
+
+test('I7 a group of the same name in another organization does not give a role', async () => {
+  const [here, there] = [await scimClient(idctl), await scimClient(idctl)];
+  const org = here.org.slug;
+  await createProject(idctl.operator(), { org, name: 'Web', slug: 'web' });
+  await addMapping(idctl.operator(), { org, group: 'dev', project: 'web', role: 'member' });
+  await addMapping(idctl.operator(), { org, group: 'staff', project: 'web', role: 'viewer' });
+  for (const [client, displayName] of [
+    [there, 'dev'],
+    [here, 'staff'],
+  ] as const) {
+    const { id } = await client.create({ userName: `shared@${org}.test` });
+    await client.send('POST', '/Groups', { displayName, members: [{ value: id }] });
+  }
+  await plan();
+  const { items } = await listProjectMembers(idctl.operator(), { org, project: 'web', limit: 10 });
+  expect(items.map(({ role }) => role)).toEqual(['viewer']);
+});
