@@ -39,7 +39,7 @@ export type Reason =
   | 'method_off'
   | 'second_factor_required'
   | 'sign_in_first'
-  // The redirect to a provider, and the person whom the provider returns.
+  // The redirect to a provider, and the person that the provider names.
   | 'state_invalid'
   | 'state_replayed'
   | 'other_browser'

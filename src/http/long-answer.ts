@@ -42,6 +42,7 @@ export async function changeLong(
     if (!isLong(value)) Object.assign(changed, change({ [name]: value }));
     else {
       const all: unknown[] = [];
+      // A change keeps a list a list.
       await inSlices(value, (some) => void all.push(...(change(some) as unknown[])));
       changed[name] = all;
     }

@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
-import { parse } from '../../input.ts';
 import { refusalForClients } from '../refusals.ts';
 import { pathKeys } from '../route.ts';
 import { html } from './html.ts';
 import { otherLinks } from './navigation.ts';
 import {
   accessTo,
-  form,
+  operationForm,
   type Page,
   type PageOperation,
   type PageReply,
@@ -16,7 +15,6 @@ import {
   type Visit,
 } from './page.ts';
 import { alert, postForm } from './parts.ts';
-import { valuesOf } from './values.ts';
 
 interface Words<View, Input> {
   /** The name of the act, on the button. */
@@ -37,12 +35,11 @@ export function endingPages<Input extends z.ZodObject, View>(
 ): Page[] {
   const { ends, input } = operation;
   if (ends === undefined) throw new Error(`the operation of ${path} does not say what it ends`);
-  const refused = (visit: Visit, refusal: Refusal): ShownPage => ({
+  const refused = (visit: Visit & { refusal: Refusal }): ShownPage => ({
     title: act,
     main: html`<h1>${act}</h1>
-${alert({ ...visit, refusal: refusalForClients(refusal) })}
+${alert(visit)}
 <p><a class="button" href="${filled(back, visit.given)}">Back</a></p>`,
-    refusal,
   });
   const ask = async (visit: Visit, given: z.output<Input>): Promise<ShownPage> => {
     const view = await visit.rehearse(operation, given);
@@ -55,24 +52,22 @@ ${postForm(visit, filled(path, visit.given), html`<button class="danger" type="s
 ${otherLinks(html`<a href="${filled(back, visit.given)}">Cancel</a>`)}`,
     };
   };
-  const data = { path, access: accessTo(operation), input };
   return [
     page({
-      ...data,
-      show: async (visit) => {
+      path,
+      access: accessTo(operation),
+      input,
+      show: async (visit, given) => {
         try {
-          return await ask(visit, parse(input, valuesOf(input, visit.given)));
+          return await ask(visit, given);
         } catch (error) {
-          if (error instanceof Refusal) return refused(visit, error);
-          throw error;
+          if (!(error instanceof Refusal)) throw error;
+          const shown = refused({ ...visit, refusal: refusalForClients(error) });
+          return { ...shown, refusal: error };
         }
       },
     }),
-    form({
-      ...data,
-      act: async (visit, given) => reply(visit, await operation(visit.ctx, given), given),
-      refused: (visit) => refused(visit, visit.refusal),
-    }),
+    operationForm(path, operation, { reply, refused }),
   ];
 }
 

@@ -16,12 +16,12 @@ export const renewalPath = '/api/v1/auth/resume';
 
 /** The address that renews the session and returns to a page with its query. */
 export function viaRenewal(page: string, query: Record<string, string> = {}): string {
-  return renewalTo(`${page}?${new URLSearchParams({ ...query, again: '1' })}`);
+  return renewalTo(withQuery(page, { ...query, again: '1' }));
 }
 
 /** The address that renews the session and returns to a path that has `again=1`. */
 export function renewalTo(back: string): string {
-  return `${renewalPath}?${new URLSearchParams({ returnTo: back })}`;
+  return withQuery(renewalPath, { returnTo: back });
 }
 
 /**

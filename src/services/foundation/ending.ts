@@ -14,12 +14,12 @@ export interface Ending<View, Input> {
   done(view: View, input: Input): Next;
 }
 
-/** The number of sessions that end, as a sentence; none for no session. */
+/** The number of sessions that end, as a sentence; empty if none ends. */
 export function sessionsEnding({ sessionsEnded: count }: { sessionsEnded: number }): string[] {
   return count === 0 ? [] : [`${counted(count, 'session')} ${count === 1 ? 'ends' : 'end'}.`];
 }
 
-/** The owners who signed in through a connection, as a sentence; none for no owner. */
+/** The owners who signed in through a connection, as a sentence; empty if there are none. */
 export function affectedOwners({ owners }: { owners: string[] }): string[] {
   return owners.length === 0 ? [] : [`These owners signed in through it: ${owners.join(', ')}.`];
 }

@@ -23,6 +23,7 @@ export function changing<Shape extends z.ZodRawShape>(shape: Shape): Changing<Sh
   const changed = Object.entries(shape).map(([name, schema]) => {
     const isWrapped = schema instanceof z.ZodDefault || schema instanceof z.ZodOptional;
     const plain = isWrapped ? schema.unwrap() : schema;
+    // A shape of schemas has Zod's own type, which does not declare the description.
     const { description } = schema as z.ZodType;
     const changed = z.optional(plain);
     return [name, description === undefined ? changed : changed.describe(description)];
@@ -36,6 +37,7 @@ export function described<Shape extends z.ZodRawShape>(
   shape: Shape,
   words: WordsFor<Extract<keyof Shape, string>>,
 ): Shape {
+  // Object.entries loses the type of the names, and the shape that its members are schemas.
   const told = Object.entries(shape).map(([name, schema]) => {
     const { about } = words[name as Extract<keyof Shape, string>];
     return [name, (schema as z.ZodType).describe(about)];

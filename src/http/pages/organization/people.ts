@@ -26,7 +26,6 @@ ${button(visit, '/account/sign-out', 'Sign out')}</div>
           mark: badge(role),
           facts: [email ?? false, synced && 'The role comes from a group.'],
         })),
-        'There is nobody here.',
       )}</section>
 ${nextCursor !== null && otherLinks(html`<a href="${more}">More people</a>`)}`,
     };

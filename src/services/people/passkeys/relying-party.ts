@@ -10,7 +10,7 @@ export function relyingPartyOf({ config }: Configured) {
   return { id: hostname, name: config.instance.name, origin };
 }
 
-/** Why browsers make no passkeys at `baseUrl`; null if they do. */
+/** Why browsers do not create passkeys at `baseUrl`; null if they do. */
 export function findPasskeyObstacle({ config }: Configured): string | null {
   const { hostname, protocol } = new URL(config.baseUrl);
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0)
@@ -19,7 +19,7 @@ export function findPasskeyObstacle({ config }: Configured): string | null {
   return protocol === 'https:' || local ? null : `baseUrl is plain http on ${hostname}`;
 }
 
-/** Refuses with `passkeys_unavailable` if browsers make no passkeys at `baseUrl`. */
+/** Refuses with `passkeys_unavailable` if browsers do not create passkeys at `baseUrl`. */
 export function requireAddressForPasskeys(ctx: Configured): void {
   const obstacle = findPasskeyObstacle(ctx);
   if (obstacle === null) return;

@@ -14,7 +14,7 @@ export interface Outside {
   taken: Set<string>;
   /** By origin: why a client cannot get this new origin. */
   origins: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
-  /** Whether `trust.domains` is `off`: connections need no verified domain. */
+  /** Whether `trust.domains` is `off`: connections do not need a verified domain. */
   trusting: boolean;
   /** The accounts linked to each connection. */
   linked: Record<ConnectionKindName, string[]>;

@@ -11,7 +11,7 @@ export function toldMapping({
   return `${group} to ${project?.slug ?? 'the organization'} as ${role ?? orgRole}`;
 }
 
-/** The people who have roles from a mapping, as a sentence; none for nobody. */
+/** The people who have roles from a mapping, as a sentence; empty if there are none. */
 export function rolesFrom({ affected }: z.output<typeof mappingRemovedView>): string[] {
   if (affected.length === 0) return [];
   const who = affected.map(({ user, project = 'the organization' }) => `${user} in ${project}`);

@@ -25,7 +25,7 @@ export const directorySettings = z.object({
   groupsAttribute: z.string().nullable(),
 });
 
-/** The settings that decide which directory the connection trusts, and for whom (security I8). */
+/** The settings that decide which directory the connection trusts, and for which people (security I8). */
 const pointing = [
   'uri',
   'tls',

@@ -57,7 +57,7 @@ export async function isRemoved(organizationId: string, address: string): Promis
   return rows.length > 0;
 }
 
-/** Those of the members for whom `pushedIn` holds. */
+/** Those of the members that SCIM pushed (`pushedIn`). */
 export async function findPushedAmong(
   ctx: Pick<Context, 'config'>,
   organizationId: string,
@@ -72,7 +72,7 @@ export async function findPushedAmong(
   return new Set(pushed.map(({ id }) => id));
 }
 
-/** The owners of the organization for whom `pushedIn` holds. */
+/** The owners of the organization that SCIM pushed (`pushedIn`). */
 export async function findPushedOwners(
   ctx: Pick<Context, 'config'>,
   organizationId: string,

@@ -2,7 +2,7 @@ import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { selectAmong } from '../../../database/select.ts';
 
-// The SQL of steps for many members at once.
+// The SQL of steps for many members.
 
 type Person = Pick<Account, 'id' | 'email' | 'name'>;
 

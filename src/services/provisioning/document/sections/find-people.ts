@@ -46,7 +46,7 @@ export async function findPeople(
   return people;
 }
 
-/** For each member whom only an invitation makes the owner that the document wants, why. */
+/** The members who can become owner only by an invitation, each with the reason. */
 export async function findBarredOwners(
   ctx: Context,
   organization: Organization,

@@ -49,7 +49,7 @@ const exported = z.array(
   }),
 );
 
-/** Identifies a mapping in a plan. Project slugs and roles contain no slash. */
+/** Identifies a mapping in a plan. Project slugs and roles do not contain a slash. */
 function nameOf({ group, project, role, orgRole }: z.output<typeof mapping>): string {
   return orgRole === undefined ? `${project}/${role}/${group}` : `organization/${orgRole}/${group}`;
 }
