@@ -13,9 +13,7 @@ export async function confirmed(question: string, usual = false): Promise<void> 
     throw new Refusal(
       'invalid_input',
       'This command needs a confirmation, but there is no terminal.',
-      {
-        hint: `To confirm, add --yes: ${question}`,
-      },
+      { hint: `${question} Add --yes to confirm.` },
     );
   }
   const { confirm } = await import('@inquirer/prompts');

@@ -154,7 +154,8 @@ function withoutActor(text: string): string {
     .replace(/"changedBy":\{[^}]*\}/g, '"changedBy":{}')
     .replace(/^Changed by: .*$/gm, 'Changed by:')
     .replace(/"current":true/g, '"current":false')
-    .replace(/(Latecomer \(members: |^Members: +|"members":)1/gm, '$10')
+    .replace(/Latecomer \(1 member\)/g, 'Latecomer (0 members)')
+    .replace(/(^Members: +|"members":)1/gm, '$10')
     .replace(/"origin":\{"kind":"(manual","by":"#\d+|operator)"\}/g, '"origin":"by hand"');
   return /\b(manual|operator)\b/.test(told)
     ? told.replace(/\b(manual|operator)\b/g, 'by hand').replace(/ {2,}/g, '  ')

@@ -9,6 +9,7 @@ import { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
+import { counted } from '../../../text/words.ts';
 import { requireOperator, requireUser } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { name, organizationSlug, ref, slugOf } from '../../foundation/fields.ts';
@@ -168,7 +169,7 @@ export const deleteOrganization = operation({
   input: refInput,
   output: organizationDeletedView,
   ends: {
-    ask: ({ name, members }) => `Delete ${name} (members: ${members})?`,
+    ask: ({ name, members }) => `Delete ${name} (${counted(members, 'member')})?`,
     done: ({ name }) => `Deleted ${name}.`,
   },
   run: (ctx, _input, { organization, role }) =>

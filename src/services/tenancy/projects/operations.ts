@@ -11,6 +11,7 @@ import { insertRows } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
+import { counted } from '../../../text/words.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import {
   holdProject,
@@ -161,7 +162,7 @@ export const deleteProject = operation({
   input: refInput,
   output: projectView,
   ends: {
-    ask: ({ name, members }) => `Delete ${name} (members: ${members})?`,
+    ask: ({ name, members }) => `Delete ${name} (${counted(members, 'member')})?`,
     done: ({ name }) => `Deleted ${name}.`,
   },
   run: (ctx, input, { organization }) =>
