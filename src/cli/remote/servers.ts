@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parse as parseYaml, stringify } from 'yaml';
 import { z } from 'zod';
 import { type Environment, serversFile } from '../../config/paths.ts';
 import { Refusal } from '../../errors.ts';
-import { codeOf, fileFault, isMissing } from '../../host/file-fault.ts';
+import { fileFault, isMissing } from '../../host/file-fault.ts';
+import { takeFileLock } from '../../host/file-lock.ts';
 import { parse } from '../../input.ts';
 import { shellWord } from '../../text/shell-word.ts';
 import { serverUrl, tokenText } from './address.ts';
@@ -139,44 +139,20 @@ function readableByOthers(path: string): Refusal {
 /** Changes the file; commands that run at the same moment take turns. */
 async function change(env: Environment, make: (file: File) => File): Promise<void> {
   const path = serversFile(env);
-  const lock = `${path}.lock`;
   const written = `${path}.${randomUUID()}`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await takeLock(lock);
+    const lock = await takeFileLock(`${path}.lock`);
     try {
       const text = stringify(make(await readFile(env)));
       await writeFile(written, text, { mode: 0o600, flag: 'wx', flush: true });
       await rename(written, path);
     } finally {
       await rm(written, { force: true });
-      await rm(lock, { force: true });
+      lock.close();
     }
   } catch (cause) {
     if (cause instanceof Refusal) throw cause;
     throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'written')}.`, { cause });
-  }
-}
-
-// A change takes milliseconds, so the command that made an older lock no longer runs.
-const longestChange = 5000;
-
-async function takeLock(lock: string): Promise<void> {
-  while (!(await makeLock(lock))) {
-    const made = await stat(lock).catch(() => null);
-    const isStale = made !== null && Math.abs(Date.now() - made.mtimeMs) > longestChange;
-    if (isStale) await rm(lock, { force: true });
-    else await sleep(20);
-  }
-}
-
-/** Makes the lock file; false if there is one already. */
-async function makeLock(lock: string): Promise<boolean> {
-  try {
-    await writeFile(lock, '', { mode: 0o600, flag: 'wx' });
-    return true;
-  } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') return false;
-    throw cause;
   }
 }
