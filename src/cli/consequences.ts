@@ -55,6 +55,7 @@ const words: Record<Credential['kind'], [one: string, many: string]> = {
   password: ['a password', 'passwords'],
   totp: ['an authenticator app', 'authenticator apps'],
   passkey: ['1 passkey', 'passkeys'],
+  recoveryCode: ['1 recovery code', 'recovery codes'],
   pat: ['1 token', 'tokens'],
   bot: ['1 bot token', 'bot tokens'],
   app: ['1 app', 'apps'],

@@ -25,6 +25,8 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     'project-member': async () => (await import('./commands/project.ts')).addProjectMemberCommands,
     totp: async () => (await import('./commands/totp.ts')).addTotpCommands,
     passkey: async () => (await import('./commands/passkey.ts')).addPasskeyCommands,
+    'recovery-code': async () =>
+      (await import('./commands/recovery-code.ts')).addRecoveryCodeCommands,
     pat: async () => (await import('./commands/pat.ts')).addPatCommands,
     app: async () => (await import('./commands/app.ts')).addAppCommands,
     session: async () => (await import('./commands/session.ts')).addSessionCommands,

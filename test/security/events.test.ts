@@ -39,6 +39,7 @@ const elsewhere = new Set([
   'POST /api/v1/me/passkeys',
   'POST /api/v1/me/totp/confirm',
   'POST /api/v1/me/totp/disable',
+  'POST /api/v1/me/recovery-codes',
   'POST /api/v1/orgs/:org/domains/:domain/verify',
   'POST /api/v1/orgs/:org/projects/:project/members',
   'POST /api/v1/orgs/:org/apply',

@@ -1,3 +1,4 @@
+import { RecoveryCode } from '../../src/database/models/recovery-code.ts';
 import { Refusal } from '../../src/errors.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
@@ -185,6 +186,7 @@ export const probes: Probe[] = [
   },
   { credential: 'invitation sent', table: 'invitations', works: letsJoin },
   { credential: 'second factor', table: 'accounts', works: isAskedFor },
+  { credential: 'recovery code', table: 'recovery_codes', works: recovers },
 ];
 
 /** Whether a new event is delivered, signed with the secret shown when the webhook was added. */
@@ -235,6 +237,17 @@ async function letsJoin(stage: Stage): Promise<boolean> {
   await client.post('/api/v1/auth/verify-email', newcomer);
   const { organizations } = (await client.get('/api/v1/me')).body;
   return organizations.some(({ id }: { id: string }) => id === org.id);
+}
+
+/** Whether a sign-in with a new mailed code and the recovery code uses the code up. */
+async function recovers({ idctl, scene, ...more }: Stage): Promise<boolean> {
+  const { email, id: accountId } = scene.ada;
+  const unused = () => RecoveryCode.count({ where: { accountId } });
+  const before = await unused();
+  const code = await mailedCode(idctl, 'magic-code', email);
+  const given = { email, code, recoveryCode: scene.recoveryCode };
+  const answer = await auth({ idctl, scene, ...more }, 'magic-code/verify', given);
+  return isAda(answer, scene) && (await unused()) < before;
 }
 
 /** Whether a sign-in with a new mailed code still needs a code of the authenticator. */

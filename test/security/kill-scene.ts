@@ -144,6 +144,7 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
     sessions,
     totp,
     passkey,
+    recoveryCode: passkey.recoveryCode,
     tokens: await tokensOf(idctl, user),
     app: { id: app.id, form },
     bot: expected(await mint(idctl, form)).access_token as string,
@@ -212,13 +213,14 @@ async function signInEveryWay(
 }
 
 /** Adds a passkey in a session, and signs in with it. */
-async function getPasskey(idctl: MailingIdctl, session: string) {
+async function getPasskey(idctl: MailingIdctl, by: string) {
   const browser = idctl.client({ keepCookies: true });
-  browser.jar.set('access_token', session);
+  browser.jar.set('access_token', by);
   const { answer, held } = await addPasskey(browser);
-  const { id } = expected(answer);
+  const { id, recoveryCodes } = expected(answer);
   const signedIn = await signInByPasskey(idctl.client({ keepCookies: true }), held);
-  return { id: String(id), held, session: String(expected(signedIn).accessToken) };
+  const session = String(expected(signedIn).accessToken);
+  return { id: String(id), held, session, recoveryCode: String(recoveryCodes[0]) };
 }
 
 async function enrol(idctl: MailingIdctl, session: string): Promise<string> {

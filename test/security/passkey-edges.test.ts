@@ -90,7 +90,10 @@ test('P12 after a refused second factor, idctl asks again, with a new challenge 
   const verify = (more: object) =>
     client.post('/api/v1/auth/magic-code/verify', { ...given, ...more });
   const refused = await verify({ passkey: answerTo(await verify({}), held, { forged: true }) });
-  expect(refused.body).toMatchObject({ code: 'second_factor_invalid', methods: ['passkey'] });
+  expect(refused.body).toMatchObject({
+    code: 'second_factor_invalid',
+    methods: ['passkey', 'recovery'],
+  });
   const place = `/login/mail-code?identifier=${encodeURIComponent(email)}&returnTo=/`;
   const enter = '/login/mail-code/enter';
   const wrong = JSON.stringify(answerTo(refused, held, { forged: true }));

@@ -68,6 +68,7 @@ describe('P12 the mark of a session that a provider began', () => {
     expect((await signInByPasskey(alone, held)).status).toBe(200);
     expect(await vouchers(alone)).toEqual([one.id, one.id]);
     expect((await addPasskey(alone)).answer.status).toBe(201);
+    idctl.wait(11 * 60);
     const asked = await entered.post('/api/v1/me/passkeys/options');
     await entered.post('/api/v1/auth/confirm', { passkey: answerTo(asked, held) });
     expect(await vouchers(entered)).toEqual([one.id, one.id]);

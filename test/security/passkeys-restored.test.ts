@@ -144,3 +144,19 @@ test('P16 after a restore, explain and doctor do not count a suspended passkey a
   await restored();
   expect(await stuck()).toEqual([[account.email], false]);
 });
+
+test('P17 after a restore, recovery codes are gone, and people with only a passkey are named', async () => {
+  idctl = await openIdctl({ baseUrl });
+  const [stuck, other] = [await personWithPasskey(idctl), await personWithPasskey(idctl)];
+  await transaction(() =>
+    Account.update({ passwordHash: null }, { where: { id: stuck.account.id } }),
+  );
+  const { ended, shutOut } = await restored();
+  expect([ended.recoveryCodes, shutOut]).toEqual([20, [stuck.account.email]]);
+  const given = { email: other.account.email, password };
+  expect((await fresh().post('/api/v1/auth/login', given)).body.methods).toEqual(['passkey']);
+  const third = await personWithPasskey(idctl);
+  expect(await restored(true)).toMatchObject({ ended: { recoveryCodes: 0 }, shutOut: [] });
+  const asked = await fresh().post('/api/v1/auth/login', { email: third.account.email, password });
+  expect(asked.body.methods).toEqual(['passkey', 'recovery']);
+});

@@ -259,7 +259,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
     idctl.wait(60);
     expect(await signIn()).toMatchObject({
       status: 401,
-      body: { code: 'second_factor_required', methods: ['totp'] },
+      body: { code: 'second_factor_required', methods: ['totp', 'recovery'] },
       cookies: [],
     });
     expect(await signIn({ totpCode: '000000' })).toMatchObject({

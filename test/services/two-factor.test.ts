@@ -52,7 +52,7 @@ const login = (email: string | null, more = {}) =>
   idctl.client().post('/api/v1/auth/login', { email, password, ...more });
 const required = {
   status: 401,
-  body: { code: 'second_factor_required', methods: ['totp'] },
+  body: { code: 'second_factor_required', methods: ['totp', 'recovery'] },
   cookies: [],
 };
 const invalid = { status: 401, body: { code: 'second_factor_invalid' }, cookies: [] };
@@ -217,7 +217,7 @@ test('P12 with requireLocalTwoFactor, the sign-in waits for a code, and only a c
   const { browser, answer, secret, account } = await arriving(true);
   expect(answer).toMatchObject({
     status: 401,
-    body: { code: 'second_factor_required', methods: ['totp'] },
+    body: { code: 'second_factor_required', methods: ['totp', 'recovery'] },
   });
   const [cookie, ...more] = answer.cookies;
   expect(more).toEqual([]);

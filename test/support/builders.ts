@@ -43,9 +43,10 @@ export async function verifiedDomain(idctl: Operated, org: string, domain = `${f
 export async function signedIn(
   idctl: Idctl,
   email: string | null,
+  more: { totpCode?: string } = {},
 ): Promise<Client & { accessToken: string; refreshToken: string }> {
   const client = idctl.client({ keepCookies: true });
-  const answer = await client.post('/api/v1/auth/login', { email, password });
+  const answer = await client.post('/api/v1/auth/login', { email, password, ...more });
   if (answer.status !== 200) throw new Error(`sign-in answered ${answer.status}`);
   return {
     ...client,

@@ -3,11 +3,15 @@ import { person, signedIn } from './builders.ts';
 import type { Client } from './http.ts';
 import type { Idctl } from './idctl.ts';
 
+/** The current code of a secret. */
+export function codeOf(idctl: Idctl, secret: string): string {
+  return generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) });
+}
+
 /** Enrols an authenticator app. */
 async function authenticatorApp(idctl: Idctl, client: Client) {
   const { secret } = (await client.post('/api/v1/me/totp')).body;
-  const code = () =>
-    generateSync({ secret, epoch: Math.floor(idctl.app.clock().getTime() / 1000) });
+  const code = () => codeOf(idctl, secret);
   const answer = await client.post('/api/v1/me/totp/confirm', { code: code() });
   if (answer.status !== 200) throw new Error(`enrolment answered ${answer.status}`);
   return { code };

@@ -72,12 +72,14 @@ const fields: Fields<z.output<typeof restoredView>> = [
   ['Sessions ended', (view) => view.ended.sessions],
   ['Bot tokens ended', (view) => view.ended.botTokens],
   ['Invitations ended', (view) => view.ended.invitations],
+  ['Recovery codes ended', (view) => view.ended.recoveryCodes],
   ['Tokens suspended', (view) => view.suspended.tokens],
   ['Apps suspended', (view) => view.suspended.apps],
   ['Clients suspended', (view) => view.suspended.clients],
   ['SCIM suspended', (view) => view.suspended.scimTokens],
   ['Passkeys off', (view) => view.suspended.passkeys],
   ['Webhooks off', (view) => view.disabled.webhooks],
+  ['Cannot sign in', (view) => view.shutOut],
 ];
 
 export function addRestoreCommand(program: Command): void {
@@ -86,7 +88,7 @@ export function addRestoreCommand(program: Command): void {
     options: {
       '--check': 'only check the backup against the key file, and show its contents',
       '--keep-tokens':
-        'leave tokens, apps, clients, passkeys, invitations and webhooks as they were',
+        'leave tokens, apps, clients, passkeys, recovery codes, invitations and webhooks as they were',
     },
     example: 'idctl restore idctl.backup --check',
     run: restore,
@@ -181,7 +183,7 @@ function next({ here }: Call, keepTokens: boolean): string {
   const tokens =
     'Suspended tokens, apps and clients need a new secret. Their owner makes it, or you do:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, or idctl scim token rotate\n';
   const passkeys =
-    'Passkeys are a second factor only until their person signs in another way. For a person without another way: idctl user login-link EMAIL\n';
+    'Passkeys are a second factor only until their person signs in another way. A person under "Cannot sign in" has no other way: idctl user login-link EMAIL\n';
   const webhooks = `Webhooks are disabled, because this may be a test copy. To enable one: ${here('idctl webhook enable ID')}\n`;
   return `Everyone must sign in again.\n${keepTokens ? '' : tokens + passkeys + webhooks}Next: ${here('idctl serve')}`;
 }

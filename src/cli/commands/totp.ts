@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
 import { shellWord } from '../../text/shell-word.ts';
 import { noun, user, verb } from '../command.ts';
+import type { Fields } from '../output.ts';
 import { askCode, canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
@@ -45,6 +46,9 @@ export function addTotpCommands(program: Command): void {
 
 async function enroll(call: Call): Promise<void> {
   const { startTotp } = await operations();
+  call.note(
+    `Once this is confirmed, the password of ${whose(call)} alone is not enough to sign in. Recovery codes follow.`,
+  );
   const enrolment = await call.operate(startTotp.forOperator);
   call.show(enrolment, [
     ['Secret', ({ secret }) => secret],
@@ -77,7 +81,15 @@ function tellWrongCode(call: Call, error: unknown): true {
 async function confirm(call: Call): Promise<void> {
   const { confirmTotp } = await operations();
   const view = await call.operate(confirmTotp.forOperator);
-  call.show(view, [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]]);
+  const { recoveryCodes } = view;
+  const enabled: Fields<typeof view> = [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]];
+  if (recoveryCodes === undefined) return call.show(view, enabled);
+  call.showSecret(
+    view,
+    [...enabled, ['Recovery codes', () => recoveryCodes]],
+    () => recoveryCodes.join('\n'),
+    'Store the recovery codes now: they are not shown again. Each one is valid once, in place of a code of the app.',
+  );
 }
 
 async function drawQr(text: string): Promise<string> {

@@ -36,6 +36,7 @@ import { unapproved } from './0038-unapproved.ts';
 import { organizationCreators } from './0039-organization-creators.ts';
 import { suspendedPasskeys } from './0040-suspended-passkeys.ts';
 import { sweeps } from './0041-sweeps.ts';
+import { recoveryCodes } from './0042-recovery-codes.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   organizationCreators,
   suspendedPasskeys,
   sweeps,
+  recoveryCodes,
 ];

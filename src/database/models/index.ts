@@ -11,6 +11,7 @@ import { Event } from './event.ts';
 import { GroupMapping } from './group-mapping.ts';
 import { HostSession, HostTicket } from './host-session.ts';
 import { Identity } from './identity.ts';
+import { InstanceKey } from './instance-key.ts';
 import { Invitation } from './invitation.ts';
 import { KeyCanary } from './key-canary.ts';
 import { LdapConnection } from './ldap-connection.ts';
@@ -24,6 +25,7 @@ import { PendingSignIn } from './pending-sign-in.ts';
 import { Project } from './project.ts';
 import { ProjectMembership } from './project-membership.ts';
 import { ClientSignOut, ProviderRecord } from './provider-record.ts';
+import { RecoveryCode } from './recovery-code.ts';
 import { RefreshToken } from './refresh-token.ts';
 import { ScimGroup, ScimGroupMember, ScimReplan } from './scim-group.ts';
 import { ScimEmail, ScimRecord, ScimShift } from './scim-record.ts';
@@ -54,6 +56,7 @@ const models = [
   OutboxItem,
   SigningKey,
   KeyCanary,
+  InstanceKey,
   Domain,
   SsoConnection,
   SpentState,
@@ -63,6 +66,7 @@ const models = [
   OAuthApp,
   AccessToken,
   Passkey,
+  RecoveryCode,
   PendingSignIn,
   ScimToken,
   ScimRecord,

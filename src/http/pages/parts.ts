@@ -95,6 +95,38 @@ export function codeField(
   });
 }
 
+/** A form for a recovery code, behind a summary. */
+export function recoveryForm(
+  draft: Draft & Pick<Visit, 'token'>,
+  action: string,
+  button: string,
+  along: Record<string, string | undefined> = {},
+): Html {
+  const content = html`${recoveryField(draft)}<button type="submit">${button}</button>`;
+  return recoveryChoice(draft, postForm(draft, action, content, along));
+}
+
+/** The field for a recovery code. */
+export function recoveryField(draft: Draft, more: Partial<Field> = {}): Html {
+  return field(draft, {
+    name: 'recoveryCode',
+    label: 'Recovery code',
+    autocomplete: 'off',
+    note: 'One of the codes that you stored. It is valid once.',
+    code: true,
+    verbatim: true,
+    maxLength: 100,
+    ...more,
+  });
+}
+
+/** What a person needs for a recovery code, behind a summary. It is open if a code was refused. */
+export function recoveryChoice({ given }: Pick<Draft, 'given'>, content: Html): Html {
+  const open = given['recoveryCode'] !== undefined && html` open`;
+  return html`<details class="recovery"${open}><summary>Use a recovery code</summary>
+${content}</details>`;
+}
+
 /** A form that posts to `action`, with the form token and hidden fields. */
 export function postForm(
   { token }: Pick<Visit, 'token'>,
@@ -169,6 +201,7 @@ const labels: Record<string, string> = {
   locale: 'Language',
   code: 'Code',
   totpCode: 'Code',
+  recoveryCode: 'Recovery code',
   expiresInDays: 'Days until it expires',
   scope: 'Scope',
   returnTo: 'This application',

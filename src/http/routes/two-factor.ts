@@ -4,6 +4,10 @@ import {
   disableTotp,
   startTotp,
 } from '../../services/people/two-factor/operations.ts';
+import {
+  regenerateRecoveryCodes,
+  showRecoveryCodes,
+} from '../../services/people/two-factor/recovery-codes.ts';
 import { answerPendingSignIn, secondFactorInput } from '../../services/signin/pending.ts';
 import { pendingCookie, sessionCookies } from '../cookies.ts';
 import { route, routeTo } from '../route.ts';
@@ -20,10 +24,21 @@ export const twoFactorRoutes = [
     cli: 'totp confirm',
   }),
   route('POST', '/api/v1/me/totp/disable', disableTotp, {
-    summary: 'Turn off the authenticator app with a current code, and delete the secret',
+    summary:
+      'Turn off the authenticator app with a current code or a recovery code, and delete the secret',
     status: 204,
     dryRun: true,
     cli: 'totp disable',
+  }),
+  route('GET', '/api/v1/me/recovery-codes', showRecoveryCodes, {
+    summary: 'How many recovery codes are left',
+    cli: 'recovery-code status',
+  }),
+  route('POST', '/api/v1/me/recovery-codes', regenerateRecoveryCodes, {
+    summary: 'Make ten new recovery codes, shown only once; needs a recent sign-in',
+    status: 201,
+    dryRun: true,
+    cli: 'recovery-code regenerate',
   }),
   routeTo('public', 'POST', '/api/v1/auth/second-factor', {
     summary: 'Send the second factor of a sign-in that waits for it',

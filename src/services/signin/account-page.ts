@@ -15,6 +15,7 @@ import { domainOf } from '../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../people/passkeys/relying-party.ts';
 import { askToConfirm, isRecentlyProven } from '../people/two-factor/recent.ts';
+import { showRecoveryCodes } from '../people/two-factor/recovery-codes.ts';
 import { isTrusted } from '../tenancy/connections/usable.ts';
 import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/methods.ts';
 import { asksOwnSecondFactor } from '../tenancy/sso/connection.ts';
@@ -26,10 +27,11 @@ import { listWaiting } from './waiting.ts';
 export async function describeAccount(ctx: Context, browser: string | undefined) {
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-  const [password, passkeys, recent, singleSignOn, sessions, apps, groups, waiting] =
+  const [password, passkeys, recoveryCodes, recent, singleSignOn, sessions, apps, groups, waiting] =
     await Promise.all([
       describePassword(ctx, account),
       describePasskeys(ctx, account),
+      showRecoveryCodes(ctx, {}),
       isRecentlyProven(ctx, account),
       listSingleSignOn(ctx, account),
       organizationsOfSessions(accountId),
@@ -39,7 +41,18 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     ]);
   const totp = account.totpEnabledAt !== null;
   const toConfirm = recent ? null : await askToConfirm(ctx, account, browser);
-  return { password, passkeys, toConfirm, totp, singleSignOn, sessions, apps, groups, waiting };
+  return {
+    password,
+    passkeys,
+    recoveryCodes,
+    toConfirm,
+    totp,
+    singleSignOn,
+    sessions,
+    apps,
+    groups,
+    waiting,
+  };
 }
 
 /** Whether the account has a password, or the person may choose one by mail. */

@@ -51,7 +51,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   if (bar !== null) throw bar;
   const { method, connection = null, secondFactor } = via;
   const unapproved = via.unapproved === true || (method === 'password' && now.passwordUnapproved);
-  const factor = secondFactor === undefined ? null : await useSecondFactor(now, secondFactor);
+  const factor = secondFactor === undefined ? null : await useSecondFactor(ctx, now, secondFactor);
   if (factor === 'missing') return { asks: now };
   // A session by single sign-on or passkey keeps the organization whose provider was the only proof
   // when its second factor was added (security P12).

@@ -16,6 +16,7 @@ import {
   acceptSecondFactor,
   isGiven,
   proveSecondFactor,
+  type SecondFactor,
   secondFactorFields,
 } from '../people/two-factor/second-factor.ts';
 
@@ -45,19 +46,20 @@ export const confirmSession = operation({
       const [field = 'totpCode'] = factorsOf(account).map((way) => fieldOf[way]);
       throw refuseField(field, 'is required');
     }
-    if (given.passkey === undefined && !(await mayConfirmByTotp(ctx, account)))
+    const byTotp = given.passkey === undefined && !given.recoveryCode;
+    if (byTotp && !(await mayConfirmByTotp(ctx, account)))
       throw await recentSignInRequired(ctx, account, given.browser);
     const answer = await proveSecondFactor(ctx, account, given, 'confirm');
     await transaction(async () => {
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
-      const passed = await acceptSecondFactor(now, answer);
+      const passed = await acceptSecondFactor(ctx, now, answer);
       // The session's mark ends, unless only a provider proved the person when this factor was
       // added (security P12).
       const marked = (await marksOf(ctx)).vouchedBy !== null;
       const vouchedBy = marked ? (passed?.vouchedBy ?? null) : null;
       await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });
-      await recordConfirmed(ctx, id, accountId, 'step' in answer ? 'totp' : 'passkey');
+      await recordConfirmed(ctx, id, accountId, kindOf(answer));
     });
   },
 });
@@ -66,13 +68,18 @@ function recordConfirmed(
   ctx: Context,
   id: string,
   account: string,
-  by: 'password' | 'totp' | 'passkey',
+  by: 'password' | 'totp' | 'passkey' | 'recovery',
 ): Promise<void> {
   const subject = { type: 'session', id };
   return recordEvent(ctx, { kind: 'session.confirmed', subject, data: { account, by } });
 }
 
-const fieldOf = { totp: 'totpCode', passkey: 'passkey' } as const;
+const fieldOf = { totp: 'totpCode', passkey: 'passkey', recovery: 'recoveryCode' } as const;
+
+function kindOf(answer: SecondFactor) {
+  if ('step' in answer) return 'totp';
+  return 'passkeyId' in answer ? 'passkey' : 'recovery';
+}
 
 function sessionNeeded(): Refusal {
   return new Refusal('session_required', 'A token may not do this.', {

@@ -1,16 +1,23 @@
 import type { askToConfirm } from '../../../services/people/two-factor/recent.ts';
 import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
-import { codeField, field, postForm } from '../parts.ts';
+import { codeField, field, postForm, recoveryForm } from '../parts.ts';
 import { passkeyForm } from '../passkey-form.ts';
 
 /** The sections whose changes need a recent confirmation by the person (security P16). */
-export const confirmingSections = ['passkeys', 'two-factor', 'sign-in', 'connections'] as const;
+export const confirmingSections = [
+  'passkeys',
+  'two-factor',
+  'recovery-codes',
+  'sign-in',
+  'connections',
+] as const;
 type ConfirmingSection = (typeof confirmingSections)[number];
 
 const occasions: Record<ConfirmingSection, string> = {
   passkeys: 'add or remove a passkey',
-  'two-factor': 'turn off two-factor authentication',
+  'two-factor': 'set up an authenticator',
+  'recovery-codes': 'make new recovery codes',
   'sign-in': 'connect an account',
   connections: 'approve a connection',
 };
@@ -52,6 +59,7 @@ export function confirmForm(
   return html`<h3>Confirm that it is you</h3>
 <p class="quiet">Before you ${occasions[name]}, confirm that it is you.</p>
 ${by && postForm(draft, action, html`${by}${button}`, along)}
+${methods.includes('recovery') && recoveryForm(draft, action, 'Confirm', along)}
 ${asked && passkeyForm(draft, action, { options: asked.options, button: 'Confirm with a passkey', alone: true, ...look }, along)}
 ${methods.length === 0 && html`<p>Sign out, and sign in again.</p>`}`;
 }

@@ -12,6 +12,7 @@ import {
   disableTotp,
   startTotp,
 } from '../../../services/people/two-factor/operations.ts';
+import { regenerateRecoveryCodes } from '../../../services/people/two-factor/recovery-codes.ts';
 import { unlinkSocial } from '../../../services/signin/methods/social-links.ts';
 import { endSignedIn } from '../../../services/signin/provider/operations.ts';
 import { approveInput } from '../../../services/tenancy/connections/approve.ts';
@@ -24,7 +25,7 @@ import { clearedSession } from '../../cookies.ts';
 import { endingPages } from '../ending.ts';
 import { markSignInNotice } from '../marks.ts';
 import { form, type Page, type PageReply, page, type Visit } from '../page.ts';
-import { showAccount } from './overview.ts';
+import { showAccount, showCodes } from './overview.ts';
 import { passkeyForms } from './passkey-forms.ts';
 import { back, changeForm, ownForm, sectionForm } from './section-form.ts';
 import { leadAway } from './social.ts';
@@ -32,13 +33,10 @@ import { newToken } from './tokens.ts';
 import { confirmAgain, enrolment } from './two-factor.ts';
 
 /** Accepts a space in the code, because authenticator apps show two groups of digits. */
-const spaced = ({ shape }: typeof confirmTotp.input) =>
-  z.strictObject({
-    code: z
-      .string()
-      .transform((text) => text.replace(/\s/g, ''))
-      .pipe(shape.code),
-  });
+const spaced = z
+  .string()
+  .transform((text) => text.replace(/\s/g, ''))
+  .pipe(confirmTotp.input.shape.code);
 
 const nothing = z.strictObject({});
 const provider = z.strictObject({ provider: z.enum(socialProviders) });
@@ -70,19 +68,27 @@ export const accountPages: Page[] = [
   form({
     path: '/account/two-factor/confirm',
     access: 'person',
-    input: spaced(confirmTotp.input),
+    input: z.strictObject({ code: spaced }),
     act: async (visit, input) => {
-      await confirmTotp(visit.ctx, input);
-      return back(visit, 'two-factor-on', 'two-factor');
+      const { recoveryCodes } = await confirmTotp(visit.ctx, input);
+      return recoveryCodes === undefined
+        ? back(visit, 'two-factor-on', 'two-factor')
+        : showCodes(visit, recoveryCodes, 'two-factor-on');
     },
     refused: confirmAgain,
   }),
   changeForm(
     'two-factor',
     'two-factor/disable',
-    spaced(disableTotp.input),
+    z.strictObject({
+      code: spaced.optional(),
+      recoveryCode: disableTotp.input.shape.recoveryCode,
+    }),
     disableTotp,
     'two-factor-off',
+  ),
+  ownForm('recovery-codes', 'recovery-codes', regenerateRecoveryCodes, (visit, { codes }) =>
+    showCodes(visit, codes),
   ),
   ...passkeyForms,
   changeForm(

@@ -15,6 +15,7 @@ import { badge, button, endingLink, rows } from '../rows.ts';
 import { thanksIn } from './confirm.ts';
 import { connectionsSection } from './connections.ts';
 import { passkeyNeeds, passkeysSection } from './passkeys.ts';
+import { recoveryCodesSection, shownCodes } from './recovery-codes.ts';
 import {
   ago,
   type Described,
@@ -42,6 +43,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   'confirmed-passkeys': { in: 'passkeys', text: thanksIn('passkeys') },
   'confirmed-two-factor': { in: 'two-factor', text: thanksIn('two-factor') },
   'confirmed-connections': { in: 'connections', text: thanksIn('connections') },
+  'confirmed-recovery-codes': { in: 'recovery-codes', text: thanksIn('recovery-codes') },
   'confirmed-sign-in': { in: 'sign-in', text: thanksIn('sign-in') },
   'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
@@ -92,8 +94,9 @@ ${button(visit, '/account/sign-out', 'Sign out')}</div>
 ${connectionsSection(draft('connections'), more)}
 ${profileSection(draft('profile'), me)}
 ${passwordSection(draft('password'), me, more)}
-${passkeysSection(draft('passkeys'), more)}
+${passkeysSection(draft('passkeys'), me, more)}
 ${twoFactorSection(draft('two-factor'), me, more)}
+${recoveryCodesSection(draft('recovery-codes'), me, more)}
 ${socialSection(
   draft('sign-in'),
   social.items.map(({ provider }) => provider),
@@ -102,6 +105,12 @@ ${sessionsSection(draft('sessions'), sessions.items, more, clients.items)}
 ${tokensSection(draft('tokens'), tokens.items, { me, more })}
 ${organizationsSection(draft('organizations'), me, more)}`,
   };
+}
+
+/** Shows new recovery codes once; then the account page, with the notice `done`. */
+export async function showCodes(visit: Visit, codes: string[], done?: string): Promise<ShownPage> {
+  const said = notices[done ?? '']?.text;
+  return shownCodes(visit, { codes, me: await showMe(visit.ctx, {}), done, said });
 }
 
 /** The section for name and language. */

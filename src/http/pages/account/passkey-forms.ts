@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { givenPassword } from '../../../services/people/accounts/account.ts';
 import { registrationInput } from '../../../services/people/passkeys/registration.ts';
 import { programOf } from '../../../services/people/sessions/program.ts';
+import { secondFactorFields } from '../../../services/people/two-factor/second-factor.ts';
 import { confirmSession } from '../../../services/signin/confirm.ts';
 import {
   registerPasskey,
@@ -13,7 +14,7 @@ import { totpCode } from '../login/mail-code.ts';
 import { form, type Page } from '../page.ts';
 import { answered, passkeyAnswer } from '../passkey-form.ts';
 import { confirmingSections, isConfirming } from './confirm.ts';
-import { showAccount } from './overview.ts';
+import { showAccount, showCodes } from './overview.ts';
 import { back, changeForm, sectionForm } from './section-form.ts';
 
 /** The forms for passkeys, and the form with which a person confirms the session. */
@@ -27,12 +28,14 @@ export const passkeyForms: Page[] = [
     }),
     async (visit, { name, passkey: credential }) => {
       const browser = visit.cookie('passkey');
-      await registerPasskey(visit.ctx, {
+      const { recoveryCodes } = await registerPasskey(visit.ctx, {
         name: name ?? programOf(visit.ctx.client.userAgent),
         credential,
         browser,
       });
-      return back(visit, 'passkey-added', 'passkeys');
+      return recoveryCodes === undefined
+        ? back(visit, 'passkey-added', 'passkeys')
+        : showCodes(visit, recoveryCodes, 'passkey-added');
     },
   ),
   changeForm('passkeys', 'passkeys/rename', renamePasskey.input, renamePasskey, 'passkey-renamed'),
@@ -48,6 +51,7 @@ export const passkeyForms: Page[] = [
       section: z.enum(confirmingSections),
       password: givenPassword.optional(),
       totpCode,
+      recoveryCode: secondFactorFields.recoveryCode,
       passkey: passkeyAnswer,
     }),
     act: async (visit, { section, ...given }) => {

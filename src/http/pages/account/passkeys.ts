@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts';
 import { field, postForm } from '../parts.ts';
 import { answerField, passkeyAsked } from '../passkey-form.ts';
 import { badge, endingLink, rows } from '../rows.ts';
-import { ago, type Described, type Draft, section } from './section.ts';
+import { ago, type Described, type Draft, type Me, section } from './section.ts';
 
 type Passkeys = NonNullable<Described['passkeys']>;
 
@@ -26,12 +26,16 @@ const reasons: Record<NonNullable<Passkeys['noMore']>, string> = {
  * The section for passkeys. If the person has none and none would work here, it appears only with a
  * refusal.
  */
-export function passkeysSection(draft: Draft, { passkeys, toConfirm }: Described): Html | null {
+export function passkeysSection(
+  draft: Draft,
+  { twoFactorEnabled }: Me,
+  { passkeys, toConfirm }: Described,
+): Html | null {
   if (passkeys === null)
     return draft.refusal === undefined ? null : section(draft, 'passkeys', html``);
   const { items, noMore } = passkeys;
   const isProven = toConfirm === null;
-  const content = html`<p>A passkey signs you in with your fingerprint, face or screen lock, without a password.</p>
+  const content = html`<p>A passkey signs you in with your fingerprint, face or screen lock, without a password.${!twoFactorEnabled && noMore === null && ' Once you have one, your password alone is not enough to sign in. You also get recovery codes, in case you lose the device.'}</p>
 ${rows(items.map((item) => row(draft, item, isProven)))}
 ${noMore === null ? isProven && addForm(draft) : html`<p class="quiet">${reasons[noMore]}</p>`}`;
   return section(draft, 'passkeys', content);

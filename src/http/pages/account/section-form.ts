@@ -33,7 +33,7 @@ export function ownForm<Input extends z.ZodObject, View>(
   section: SectionName,
   path: string,
   operation: PageOperation<Input, View>,
-  reply: (visit: Visit, view: View) => PageReply,
+  reply: (visit: Visit, view: View) => Promise<PageReply> | PageReply,
 ): Page {
   const refused = (visit: Visit) => showAccount(visit, section);
   return operationForm(`/account/${path}`, operation, { reply, refused });

@@ -28,6 +28,7 @@ export const sectionTitles = {
   password: 'Password',
   passkeys: 'Passkeys',
   'two-factor': 'Two-factor authentication',
+  'recovery-codes': 'Recovery codes',
   'sign-in': 'Other ways to sign in',
   sessions: 'Where you are signed in',
   tokens: 'Access tokens',

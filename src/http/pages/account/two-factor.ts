@@ -2,14 +2,14 @@ import qr from 'qrcode-terminal';
 import { type Html, html } from '../html.ts';
 import { otherLinks } from '../navigation.ts';
 import type { ShownPage } from '../page.ts';
-import { alert, codeField, postForm } from '../parts.ts';
+import { alert, codeField, postForm, recoveryChoice, recoveryField } from '../parts.ts';
 import { type Described, type Draft, type Me, section } from './section.ts';
 
 /** The section that shows whether and when a second factor is required, and how to change that. */
 export function twoFactorSection(
   draft: Draft,
   { twoFactorEnabled }: Me,
-  { singleSignOn, totp }: Described,
+  { singleSignOn, totp, recoveryCodes }: Described,
 ): Html {
   const words = twoFactorEnabled ? byPasskeyWords : offWords;
   const content = html`${totp ? onWords : words}
@@ -20,13 +20,13 @@ ${singleSignOn.map(
     html`<li>Single sign-on of ${organization}: ${asksHere ? 'required here too' : 'not required here; the provider decides'}.</li>`,
 )}
 </ul>
-${totp ? turnOff(draft) : turnOn(draft)}`;
+${totp ? turnOff(draft, recoveryCodes.remaining > 0) : turnOn(draft)}`;
   return section(draft, 'two-factor', content);
 }
 
 const onWords = html`<p><strong>On.</strong> You need a code from your authenticator app to sign in.</p>`;
 const byPasskeyWords = html`<p><strong>On.</strong> You need a passkey to sign in. You can set up an authenticator app too.</p>`;
-const offWords = html`<p><strong>Off.</strong> With an authenticator app on your phone, your password alone is not enough to sign in.</p>`;
+const offWords = html`<p><strong>Off.</strong> With an authenticator app on your phone, your password alone is not enough to sign in. You also get recovery codes, in case you lose the phone.</p>`;
 
 function turnOn(draft: Draft): Html {
   return postForm(
@@ -36,8 +36,12 @@ function turnOn(draft: Draft): Html {
   );
 }
 
-function turnOff(draft: Draft): Html {
-  const content = html`${codeField(draft, 'code', { id: 'disable-code', note: 'The code that your authenticator app shows now.', first: false })}
+function turnOff(draft: Draft, hasCodes: boolean): Html {
+  const also =
+    hasCodes &&
+    recoveryChoice(draft, recoveryField(draft, { id: 'disable-recovery-code', optional: true }));
+  const content = html`${codeField(draft, 'code', { id: 'disable-code', note: 'The code that your authenticator app shows now.', first: false, ...(hasCodes && { optional: true }) })}
+${also}
 <button class="danger" type="submit">Turn off</button>`;
   return html`<details${draft.refusal && html` open`}><summary>Turn it off</summary>${postForm(draft, '/account/two-factor/disable#two-factor', content)}</details>`;
 }
@@ -47,6 +51,7 @@ export function enrolment(draft: Draft, secret: { secret: string; otpauthUri: st
   return asEnrolment(html`<p>Scan this with an authenticator app:</p>
 ${drawQr(secret.otpauthUri, 'QR code with the secret for your authenticator app')}
 <p>Or type the secret into it: <code class="secret">${grouped(secret.secret)}</code></p>
+<p class="quiet">Once you turn it on, your password alone is not enough to sign in. If you have no recovery codes yet, you then get some.</p>
 ${confirmation(draft)}`);
 }
 

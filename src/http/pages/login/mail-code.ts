@@ -7,7 +7,7 @@ import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { type Html, html } from '../html.ts';
 import { otherLinks } from '../navigation.ts';
 import { arrive, form, page, type ShownPage, type Visit } from '../page.ts';
-import { alert, codeField, postForm } from '../parts.ts';
+import { alert, codeField, postForm, recoveryChoice, recoveryField } from '../parts.ts';
 import { answerField, passkeyAnswer, passkeyAsked } from '../passkey-form.ts';
 import { showMethods } from './methods.ts';
 import { type LoginQuery, linkTo, returnTo } from './query.ts';
@@ -65,15 +65,17 @@ ${otherLinks(
 function codes(visit: Visit, asked: FactorQuestion | null): Html {
   const label = 'Six-digit code from the mail';
   if (asked === null) return codeField(visit, 'code', { label });
-  const { totp, attributes } = asked;
-  const more = attributes === undefined ? {} : ({ optional: true } as const);
+  const { totp, recovery, attributes } = asked;
+  const more = attributes || recovery ? ({ optional: true } as const) : {};
   return html`${codeField(visit, 'code', { label, value: visit.given['code'], first: false })}
-${totp && codeField(visit, 'totpCode', { label: 'Six-digit code from your authenticator app', ...more })}${attributes && answerField}`;
+${totp && codeField(visit, 'totpCode', { label: 'Six-digit code from your authenticator app', ...more })}${attributes && answerField}
+${recovery && recoveryChoice(visit, recoveryField(visit, { optional: true }))}`;
 }
 
 /** The second factor that a form asks for, next to the mailed code. */
 interface FactorQuestion {
   totp: boolean;
+  recovery: boolean;
   /** The attributes that make the script ask for a passkey. */
   attributes?: Html;
 }
@@ -83,8 +85,13 @@ function factorQuestion({ refusal }: Visit): FactorQuestion | null {
   if (!/^second_factor_/.test(refusal?.code ?? '')) return null;
   const { methods, passkeyOptions: options } = refusal?.extra ?? {};
   const totp = !Array.isArray(methods) || methods.includes('totp');
-  if (typeof options !== 'object' || options === null) return { totp };
-  return { totp, attributes: passkeyAsked({ options, button: 'Use a passkey', look: 'plain' }) };
+  const recovery = Array.isArray(methods) && methods.includes('recovery');
+  if (typeof options !== 'object' || options === null) return { totp, recovery };
+  return {
+    totp,
+    recovery,
+    attributes: passkeyAsked({ options, button: 'Use a passkey', look: 'plain' }),
+  };
 }
 
 const path = '/login/mail-code';

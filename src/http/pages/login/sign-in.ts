@@ -3,6 +3,7 @@ import { email } from '../../../services/foundation/fields.ts';
 import { givenPassword } from '../../../services/people/accounts/account.ts';
 import { assertionInput } from '../../../services/people/passkeys/assertion.ts';
 import { openLoginLinkInput } from '../../../services/people/sessions/schema.ts';
+import { secondFactorFields } from '../../../services/people/two-factor/second-factor.ts';
 import { openLoginLink, signIn, signInByPasskey } from '../../../services/signin/flow.ts';
 import { lookAtLoginLink } from '../../../services/signin/methods/link.ts';
 import { answerPendingSignIn, describePending } from '../../../services/signin/pending.ts';
@@ -12,7 +13,7 @@ import { html } from '../html.ts';
 import { noticeOf } from '../marks.ts';
 import { otherLinks } from '../navigation.ts';
 import { arrive, form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
-import { alert, codeField, postForm } from '../parts.ts';
+import { alert, codeField, postForm, recoveryForm } from '../parts.ts';
 import { answered, passkeyAnswer, passkeyForm } from '../passkey-form.ts';
 import { viaRenewal } from '../renew.ts';
 import { showInvitation } from './invitation.ts';
@@ -103,6 +104,7 @@ const answerCodePage = form({
   access: 'public',
   input: z.strictObject({
     totpCode,
+    recoveryCode: secondFactorFields.recoveryCode,
     passkey: passkeyAnswer,
   }),
   act: async ({ ctx, cookie }, given) => {
@@ -137,6 +139,7 @@ ${alert(visit)}
 ${totp && postForm(visit, '/login/code', html`${codeField(visit, 'totpCode')}<button type="submit">Sign in</button>`)}
 ${asked && passkeyForm(visit, '/login/code', { options: asked.options, button: 'Use a passkey', alone: true, ...(totp && { look: 'plain' }) })}
 ${asked && !totp && noScript}
+${methods.includes('recovery') && recoveryForm(visit, '/login/code', 'Sign in')}
 ${otherLinks(html`<a href="/login">Start again</a>`)}`,
   };
 }

@@ -367,7 +367,7 @@ export const eventKinds = {
   'session.ended': onInstance('session', 'A session was ended', { account: text.optional() }),
   'session.confirmed': onInstance('session', 'A person confirmed their identity in a session', {
     account: text,
-    by: z.enum(['password', 'totp', 'passkey']),
+    by: z.enum(['password', 'totp', 'passkey', 'recovery']),
   }),
   'session.reuse.detected': either('user', 'A refresh token was used again; its session ended', {
     session: text,
@@ -412,6 +412,10 @@ export const eventKinds = {
   'user.totp.disabled': onInstance('user', 'An authenticator app was disabled', {}),
   'user.login_link.created': onInstance('user', 'The operator made a sign-in link, valid once', {}),
   'user.totp.reset': onInstance('user', 'The operator removed an authenticator or passkeys', {}),
+  'user.recovery_codes.created': onInstance('user', 'New recovery codes were made', {}),
+  'user.recovery_code.used': onInstance('user', 'A recovery code was used up', {
+    remaining: number,
+  }),
   'user.passkey.added': onInstance('user', 'A passkey was added', passkey),
   'user.passkey.renamed': onInstance('user', 'A passkey was renamed', {
     ...passkey,

@@ -9,6 +9,7 @@ const batch = 100;
 /** Every column that holds sealed values, bound to the `id` of their row. */
 export const sealedColumns = [
   { table: 'accounts', column: 'totp_secret' },
+  { table: 'instance_keys', column: 'sealed' },
   { table: 'ldap_connections', column: 'bind_password' },
   { table: 'signing_keys', column: 'private_jwk' },
   { table: 'sso_connections', column: 'client_secret' },

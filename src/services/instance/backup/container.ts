@@ -36,7 +36,12 @@ export const backupView = backupHeader.extend({ file: z.string(), bytes: z.int()
 
 /** The counts of everything that a restore ended, suspended and disabled. */
 export const restoredView = backupView.extend({
-  ended: z.object({ sessions: z.int(), botTokens: z.int(), invitations: z.int() }),
+  ended: z.object({
+    sessions: z.int(),
+    botTokens: z.int(),
+    invitations: z.int(),
+    recoveryCodes: z.int(),
+  }),
   suspended: z.object({
     tokens: z.int(),
     apps: z.int(),
@@ -45,6 +50,9 @@ export const restoredView = backupView.extend({
     passkeys: z.int(),
   }),
   disabled: z.object({ webhooks: z.int() }),
+  shutOut: z
+    .array(z.string())
+    .describe('The people who can sign in only with a suspended passkey.'),
 });
 
 // A backup has two header lines, the database, an end line, and an HMAC-SHA256 of these parts.

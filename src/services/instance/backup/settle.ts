@@ -2,12 +2,14 @@ import { Op } from 'sequelize';
 import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
+import { Account } from '../../../database/models/account.ts';
 import { OAuthApp } from '../../../database/models/app.ts';
 import { Client } from '../../../database/models/client.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { ClientSignOut, ProviderRecord } from '../../../database/models/provider-record.ts';
+import { RecoveryCode } from '../../../database/models/recovery-code.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
@@ -16,16 +18,18 @@ import { requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { plantCanary } from '../../foundation/keys/open.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
+import { hasWayIn } from '../../tenancy/signin-settings/owners.ts';
 import type { backupHeader, restoredView } from './container.ts';
 
-type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled'>;
+type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled' | 'shutOut'>;
 
 /**
  * Ends sessions, deletes unfinished sign-ins, bot tokens and pending invitations, and cancels
  * unsent messages, so that the restore does not revive them. Suspends tokens, apps, client secrets
  * SCIM tokens and passkeys, because some may have been revoked since the backup. Disables webhooks,
- * because a trial copy must not send to their receivers. With `keepTokens`, all tokens, apps, client
- * secrets, passkeys, invitations and webhooks stay. Afterwards, the database belongs to this master key.
+ * because a trial copy must not send to their receivers. Deletes recovery codes: a used one would be
+ * valid again. With `keepTokens`, all tokens, apps, client secrets, passkeys, recovery codes,
+ * invitations and webhooks stay. Afterwards, the database belongs to this master key.
  */
 export async function settleRestored(
   ctx: Context,
@@ -43,7 +47,12 @@ export async function settleRestored(
     const webhooks = keepTokens ? 0 : await disableWebhooks(ctx);
     const tokens = keepTokens ? none : await suspendTokens(ctx);
     const settled = {
-      ended: { sessions, botTokens: tokens.botTokens, invitations: tokens.invitations },
+      ended: {
+        sessions,
+        botTokens: tokens.botTokens,
+        invitations: tokens.invitations,
+        recoveryCodes: tokens.recoveryCodes,
+      },
       suspended: {
         tokens: tokens.personal,
         apps: tokens.apps,
@@ -59,7 +68,7 @@ export async function settleRestored(
       data: { madeAt, version, keepTokens, ...settled },
     });
     await plantCanary(ctx.keyring, ctx.now);
-    return settled;
+    return { ...settled, shutOut: tokens.passkeys === 0 ? [] : await findShutOut(ctx) };
   });
 }
 
@@ -71,6 +80,7 @@ const none = {
   clients: 0,
   scim: 0,
   passkeys: 0,
+  recoveryCodes: 0,
 };
 
 /**
@@ -123,5 +133,16 @@ async function suspendTokens(ctx: Context): Promise<typeof none> {
   const invitations = await Invitation.destroy({ where: { acceptedAt: null } });
   // They still count as a second factor, so a restore never weakens a sign-in.
   const [passkeys] = await Passkey.update({ suspendedAt }, { where });
-  return { botTokens, invitations, personal, apps, clients, scim, passkeys };
+  const recoveryCodes = await RecoveryCode.destroy({ where: {} });
+  await Account.update({ hasRecoveryCodes: false }, { where: { hasRecoveryCodes: true } });
+  return { botTokens, invitations, personal, apps, clients, scim, passkeys, recoveryCodes };
+}
+
+/** The people whose only way in was a passkey, which is suspended now. */
+async function findShutOut(ctx: Context): Promise<string[]> {
+  const where = { hasPasskey: true, passwordHash: null, disabledAt: null };
+  const shutOut: string[] = [];
+  for (const account of await Account.findAll({ where, order: ['id'] }))
+    if (!(await hasWayIn(ctx, account))) shutOut.push(account.email ?? account.name);
+  return shutOut;
 }

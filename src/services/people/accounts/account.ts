@@ -21,6 +21,7 @@ import {
   userRef,
 } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { deleteCodesWithoutFactor } from '../codes/recovery-code.ts';
 import { sampleNewest } from './accounts.sql.ts';
 
 /** A password as given. Only its size is checked: a wrong password is refused without a reason. */
@@ -147,7 +148,10 @@ async function sampleIds(ctx: Context) {
   return Object.assign(known, { ids: await sampleNewest(most, amongNewest), at: now });
 }
 
-/** Deletes the authenticator's secret and the data about it (spec §2.6). */
+/**
+ * Deletes the authenticator's secret and the data about it (spec §2.6), and the recovery codes if no
+ * other second factor is left.
+ */
 export async function discardTotp(accountId: string): Promise<void> {
   const nothing = {
     totpSecret: null,
@@ -158,4 +162,5 @@ export async function discardTotp(accountId: string): Promise<void> {
     totpUnapproved: false,
   };
   await Account.update(nothing, { where: { id: accountId } });
+  await deleteCodesWithoutFactor(accountId);
 }

@@ -7,6 +7,7 @@ import { OAuthApp } from '../../../database/models/app.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
+import { deleteRecoveryCodes } from '../codes/recovery-code.ts';
 import { removePasskeys } from '../passkeys/passkey.ts';
 import { recordTokenEvent, suspended } from '../tokens/token.ts';
 
@@ -61,7 +62,7 @@ export function recordAppEvent(
 }
 
 /**
- * If the account has another second factor, revokes its tokens, apps and passkeys that only another
+ * If the account has another second factor, revokes its tokens, apps, passkeys and recovery codes that only another
  * organization's provider vouched for. Call it where an account joins this organization, with the
  * account held.
  */
@@ -78,6 +79,7 @@ export async function endVouchedTokens(
   const own = (await Passkey.count({ where: { accountId } })) - vouched.length;
   if (account.totpEnabledAt === null && own === 0) return;
   await removePasskeys(ctx, account, vouched, { reason: 'joined' });
+  await deleteRecoveryCodes(accountId, { vouchedBy: where.vouchedBy });
   await revokeTokens(ctx, where, 'joined');
   await revokeApps(ctx, where);
 }

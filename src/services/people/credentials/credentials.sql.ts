@@ -5,6 +5,7 @@ export const credentialKinds = [
   'password',
   'totp',
   'passkey',
+  'recoveryCode',
   'pat',
   'bot',
   'app',
@@ -36,6 +37,7 @@ const counting = [
   ),
   some('totp', 'accounts WHERE id = $1 AND totp_enabled_at IS NOT NULL', 'totp_enabled_at'),
   some('passkey', 'passkeys WHERE account_id = $1', 'created_at'),
+  some('recoveryCode', 'recovery_codes WHERE account_id = $1', 'created_at'),
   some(
     'pat',
     `access_tokens WHERE account_id = $1 AND kind = 'pat' AND ${unexpired}`,

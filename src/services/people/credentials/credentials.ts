@@ -18,6 +18,7 @@ import { Session } from '../../../database/models/session.ts';
 import { instant } from '../../foundation/fields.ts';
 import { after, refreshIdleSeconds } from '../../foundation/time.ts';
 import { discardTotp } from '../accounts/account.ts';
+import { deleteRecoveryCodes } from '../codes/recovery-code.ts';
 import { deletePasskeys, restrictPasskeys } from '../passkeys/passkey.ts';
 import { endSessions } from '../sessions/end.ts';
 import { countCredentials, credentialKinds } from './credentials.sql.ts';
@@ -49,6 +50,8 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
   // If a passkey stays for the next holder, it must no longer sign the earlier holder in.
   passkeys: (accountId, { keepsTotp }) =>
     keepsTotp ? restrictPasskeys(accountId) : deletePasskeys(accountId),
+  // An earlier holder may have copied them, even if the authenticator stays.
+  recovery_codes: (accountId) => deleteRecoveryCodes(accountId),
   access_tokens: (accountId) => AccessToken.destroy({ where: { accountId } }),
   apps: (accountId) => OAuthApp.destroy({ where: { accountId } }),
   identities: (accountId, { organizationId }) =>

@@ -11,6 +11,7 @@ import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { id, instant, viewOf } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { queueMail } from '../../foundation/mail/queue.ts';
+import { deleteCodesWithoutFactor } from '../codes/recovery-code.ts';
 import {
   endSessions,
   endSessionsPastSecondFactor,
@@ -87,11 +88,15 @@ export async function removePasskeys(
   for (const passkey of passkeys) await tell(ctx, account, passkey, 'removed', reason);
 }
 
-/** Deletes these passkeys of an account. Without `ids`, deletes all of them. */
+/**
+ * Deletes these passkeys of an account; without `ids`, all of them. Deletes the recovery codes too
+ * if no other second factor is left.
+ */
 export async function deletePasskeys(accountId: string, ids?: string[]): Promise<void> {
   await Passkey.destroy({ where: { accountId, ...(ids === undefined ? {} : { id: ids }) } });
   const hasPasskey = (await Passkey.count({ where: { accountId } })) > 0;
   await Account.update({ hasPasskey }, { where: { id: accountId } });
+  await deleteCodesWithoutFactor(accountId);
 }
 
 /** The passkey of this account, or null. */

@@ -96,6 +96,19 @@ export async function forgetSecondFactor(accountId: string, but: string | null):
   await Session.update({ secondFactorAt: null }, { where });
 }
 
+/**
+ * Marks the caller's session as one that passed the second factor, because the person has just added
+ * it after a recent sign-in (security P17). `vouchedBy` is the mark of the session, which stays.
+ */
+export async function passSecondFactor(
+  ctx: Context,
+  { vouchedBy }: Pick<Session, 'vouchedBy'>,
+): Promise<void> {
+  const id = ownSessionOf(ctx.actor);
+  if (id === null) return;
+  await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });
+}
+
 /** The id of the actor's session; null for tokens and for actors that are not users. */
 export function ownSessionOf(actor: Actor): string | null {
   return actor.kind === 'user' && actor.via === 'session' ? actor.sessionId : null;

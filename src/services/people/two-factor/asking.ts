@@ -1,26 +1,31 @@
 import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { Refusal } from '../../../errors.ts';
-import type { Next } from '../../../next.ts';
+import type { Part } from '../../../next.ts';
 import { type AssertionOptions, askForPasskey } from '../passkeys/assertion.ts';
 
 // How a sign-in asks for the second factor.
 
-/** The second factors that an account has. */
+/** The facts of an account that tell its second factors. */
+type Facts = Pick<Account, 'totpEnabledAt' | 'hasPasskey' | 'hasRecoveryCodes'>;
+
+/** The second factors that an account has; `recovery` while it has unused recovery codes. */
 export function factorsOf({
   totpEnabledAt,
   hasPasskey,
-}: Pick<Account, 'totpEnabledAt' | 'hasPasskey'>): ('totp' | 'passkey')[] {
+  hasRecoveryCodes,
+}: Facts): ('totp' | 'passkey' | 'recovery')[] {
   return [
     ...(totpEnabledAt === null ? [] : (['totp'] as const)),
     ...(hasPasskey ? (['passkey'] as const) : []),
+    ...(hasRecoveryCodes ? (['recovery'] as const) : []),
   ];
 }
 
 /** Like `secondFactorRequired`, with the options to answer with a passkey of the account. */
 export async function askSecondFactor(
   ctx: Context,
-  account: Pick<Account, 'id' | 'totpEnabledAt' | 'hasPasskey'>,
+  account: Facts & Pick<Account, 'id'>,
   given: string | undefined,
   continuation?: string,
 ): Promise<Refusal> {
@@ -56,13 +61,15 @@ interface Asking {
 
 /** The refusal that asks for the second factor. */
 export function secondFactorRequired(
-  account: Pick<Account, 'totpEnabledAt' | 'hasPasskey'>,
+  account: Facts,
   { continuation, browser, passkeyOptions }: Asking = {},
 ): Refusal {
   const methods = factorsOf(account);
-  const { message, hint } = askingWords[methods.join(' ')] ?? askingWords.totp;
+  const asked = methods.filter((method) => method !== 'recovery').join(' ');
+  const { message, hint } = askingWords[asked] ?? askingWords.totp;
+  const instead = methods.includes('recovery') ? [{ technical: sendRecoveryCode }] : [];
   return new Refusal('second_factor_required', message, {
-    hint,
+    hint: [hint, ...instead],
     extra: { methods, ...(passkeyOptions === undefined ? {} : { passkeyOptions }) },
     reason: 'second_factor_required',
     continuation,
@@ -70,8 +77,10 @@ export function secondFactorRequired(
   });
 }
 
-const askingWords: Record<string, { message: string; hint: Next }> & {
-  totp: { message: string; hint: Next };
+const sendRecoveryCode = 'You can also send an unused recovery code as `recoveryCode`.';
+
+const askingWords: Record<string, { message: string; hint: Part }> & {
+  totp: { message: string; hint: Part };
 } = {
   totp: {
     message: 'A code from your authenticator is needed.',

@@ -5,7 +5,7 @@ import { hold } from '../../../database/hold.ts';
 import { Account } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { isRehearsed, transaction } from '../../../database/transaction.ts';
-import { Refusal } from '../../../errors.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
 import type { Part } from '../../../next.ts';
 import { counted } from '../../../text/words.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
@@ -20,11 +20,25 @@ import {
   viewUser,
 } from '../accounts/account.ts';
 import { ownOperation } from '../accounts/own-operation.ts';
+import { deleteRecoveryCodes } from '../codes/recovery-code.ts';
 import { removePasskeys } from '../passkeys/passkey.ts';
-import { endSessionsPastSecondFactor, forgetSecondFactor, ownSessionOf } from '../sessions/end.ts';
+import {
+  endSessionsPastSecondFactor,
+  forgetSecondFactor,
+  ownSessionOf,
+  passSecondFactor,
+} from '../sessions/end.ts';
 import { marksOf } from '../tokens/token.ts';
 import { requireRecentSignIn } from './recent.ts';
-import { requireRightCode, sealTotpSecret, spendStep } from './second-factor.ts';
+import { firstRecoveryCodes, makeFirstRecoveryCodes } from './recovery-codes.ts';
+import {
+  acceptSecondFactor,
+  isGiven,
+  proveSecondFactor,
+  requireRightCode,
+  sealTotpSecret,
+  secondFactorFields,
+} from './second-factor.ts';
 
 // The authenticator app of an account, which is a second factor (spec §3.4).
 
@@ -44,7 +58,7 @@ export const startTotp = ownOperation({
   output: z.object({ secret: z.string(), otpauthUri: z.string() }),
   run: async (ctx, _input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-    await requireMayEnrol(ctx, account);
+    await requireRecent(ctx, account);
     const secret = newTotpSecret();
     await transaction(async () => {
       const pending = {
@@ -68,12 +82,11 @@ export const startTotp = ownOperation({
 export const confirmTotp = ownOperation({
   authority: 'me.credentials',
   input: z.strictObject({ code }),
-  output: twoFactorView,
+  output: twoFactorView.extend({ recoveryCodes: firstRecoveryCodes }),
   run: async (ctx, input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const { totpSecret, totpStartedAt: begun, totpEnabledAt } = account;
     if (totpEnabledAt !== null) throw alreadyEnabled();
-    await requireMayEnrol(ctx, account);
     if (totpSecret === null || begun === null || after(begun, pendingSeconds) < ctx.now) {
       throw new Refusal(
         'conflict',
@@ -81,11 +94,12 @@ export const confirmTotp = ownOperation({
         { hint: { say: 'Start again', operation: 'totp.enroll' } },
       );
     }
+    await requireRecent(ctx, account, begun);
     const step = await requireRightCode(ctx, { id: account.id, totpSecret }, input.code);
-    await transaction(async () => {
+    const recoveryCodes = await transaction(async () => {
       await holdAccount(ctx, account.id);
-      const { vouchedBy: totpVouchedBy, unapproved: totpUnapproved } = await marksOf(ctx);
-      const marks = { totpVouchedBy, totpUnapproved };
+      const made = await marksOf(ctx);
+      const marks = { totpVouchedBy: made.vouchedBy, totpUnapproved: made.unapproved };
       const enabled = { totpEnabledAt: ctx.now, totpLastStep: step, ...marks };
       const [changed] = await Account.update(enabled, {
         where: { id: account.id, totpSecret, totpEnabledAt: null },
@@ -95,15 +109,20 @@ export const confirmTotp = ownOperation({
           hint: 'Start again.',
         });
       await endSessionsPastSecondFactor(ctx, account.id, ownSessionOf(ctx.actor));
+      await passSecondFactor(ctx, made);
       await recordEvent(ctx, { kind: 'user.totp.enabled', ...eventAbout('user', account) });
+      return makeFirstRecoveryCodes(ctx, account.id, made);
     });
-    return { twoFactorEnabled: true };
+    return { twoFactorEnabled: true, ...recoveryCodes };
   },
 });
 
-/** Requires a recent sign-in if the account has a passkey: an authenticator is a weaker factor. */
-async function requireMayEnrol(ctx: Context, account: Account): Promise<void> {
-  if (account.hasPasskey && ctx.actor.kind !== 'operator') await requireRecentSignIn(ctx, account);
+/**
+ * Requires a sign-in of the person that was recent at the start of the enrolment (security P17). A
+ * thief of an older session could otherwise lock the person out.
+ */
+async function requireRecent(ctx: Context, account: Account, at = ctx.now): Promise<void> {
+  if (ctx.actor.kind !== 'operator') await requireRecentSignIn(ctx, account, { at });
 }
 
 function alreadyEnabled(): Refusal {
@@ -112,27 +131,32 @@ function alreadyEnabled(): Refusal {
   });
 }
 
-/** Disables the authenticator app with a current code, and deletes its secret. */
+/** Disables the authenticator app with a current code or a recovery code. Deletes its secret. */
 export const disableTotp = ownOperation({
   authority: 'me.credentials',
-  input: z.strictObject({ code }),
+  input: z.strictObject({
+    code: code.optional(),
+    recoveryCode: secondFactorFields.recoveryCode,
+  }),
   output: twoFactorView,
   run: async (ctx, input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-    const { id, totpSecret } = account;
-    if (account.totpEnabledAt === null || totpSecret === null) {
+    const { id } = account;
+    if (account.totpEnabledAt === null) {
       throw new Refusal('conflict', 'No authenticator app is enabled.');
     }
+    const given = { totpCode: input.code, recoveryCode: input.recoveryCode };
+    if (!isGiven(given)) throw refuseField('code', 'is required');
     // A rehearsal checks no code, because its rollback would undo the count of wrong codes.
-    const step = isRehearsed() ? null : await requireRightCode(ctx, { id, totpSecret }, input.code);
+    const answer = isRehearsed() ? null : await proveSecondFactor(ctx, account, given, 'confirm');
     await transaction(async () => {
-      if (step !== null) await spendStep(id, step);
+      if (answer !== null) {
+        await holdAccount(ctx, id);
+        await acceptSecondFactor(ctx, await account.reload(), answer);
+      }
       await discardTotp(id);
       await forgetSecondFactor(id, ownSessionOf(ctx.actor));
-      await recordEvent(ctx, {
-        kind: 'user.totp.disabled',
-        subject: { type: 'user', id, name: account.name },
-      });
+      await recordEvent(ctx, { kind: 'user.totp.disabled', ...eventAbout('user', account) });
     });
     // A passkey is a second factor too.
     return { twoFactorEnabled: account.hasPasskey };
@@ -187,6 +211,7 @@ export const resetTotp = operation({
       if (!authenticatorRemoved && gone.length === 0)
         throw nothingToReset(account, passkeys.length > 0);
       await discardTotp(account.id);
+      await deleteRecoveryCodes(account.id);
       await forgetSecondFactor(account.id, null);
       await removePasskeys(ctx, account, gone);
       await recordEvent(ctx, { kind: 'user.totp.reset', ...eventAbout('user', account) });

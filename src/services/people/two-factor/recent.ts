@@ -15,16 +15,16 @@ const recentSeconds = 10 * 60;
 
 /**
  * Refuses with `recent_sign_in_required` unless the session passed the account's second factor in
- * the last ten minutes. Without a second factor, the session must have begun or been confirmed
- * then.
+ * the ten minutes before `at`, which is now by default. Without a second factor, the session must
+ * have begun or been confirmed then.
  */
 export async function requireRecentSignIn(
   ctx: Context,
   account: Account,
-  given?: string,
+  { browser, at }: { browser?: string | undefined; at?: Date } = {},
 ): Promise<void> {
-  if (!(await isRecentlyProven(ctx, account)))
-    throw await recentSignInRequired(ctx, account, given);
+  if (!(await isRecentlyProven(ctx, account, at)))
+    throw await recentSignInRequired(ctx, account, browser);
 }
 
 /** The refusal that tells the person how to confirm. */
@@ -51,8 +51,15 @@ export async function askToConfirm(ctx: Context, account: Account, given: string
   return { methods: await waysToConfirm(ctx, account), asked };
 }
 
-/** Whether the person confirmed who they are in this session within the last ten minutes. */
-export async function isRecentlyProven(ctx: Context, account: Account): Promise<boolean> {
+/**
+ * Whether the person confirmed who they are in this session within the ten minutes before `at`, or
+ * later.
+ */
+export async function isRecentlyProven(
+  ctx: Context,
+  account: Account,
+  at: Date = ctx.now,
+): Promise<boolean> {
   const session = await findOwnSession(ctx);
   if (session === null) return false;
   const { createdAt, confirmedAt, secondFactorAt } = session;
@@ -62,14 +69,14 @@ export async function isRecentlyProven(ctx: Context, account: Account): Promise<
   const proofs = hasSecondFactor(account)
     ? [factor ? null : secondFactorAt]
     : [createdAt, confirmedAt];
-  return proofs.some((at) => at !== null && ctx.now < after(at, recentSeconds));
+  return proofs.some((proof) => proof !== null && at < after(proof, recentSeconds));
 }
 
 /** The ways in which the person can confirm. If there are none, only a new sign-in helps. */
 async function waysToConfirm(
   ctx: Context,
   account: Account,
-): Promise<('password' | 'totp' | 'passkey')[]> {
+): Promise<('password' | 'totp' | 'passkey' | 'recovery')[]> {
   if (!hasSecondFactor(account)) return account.passwordHash === null ? [] : ['password'];
   const byTotp = await mayConfirmByTotp(ctx, account);
   return factorsOf(account).filter((way) => way !== 'totp' || byTotp);

@@ -7,17 +7,27 @@ import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Refusal } from '../../../errors.ts';
 import { giveBack, spend } from '../../foundation/limits/limit.ts';
 import { clientLimit, codeLimit } from '../../foundation/limits/password.ts';
+import { findRecoveryCode, useRecoveryCode } from '../codes/recovery-code.ts';
 import { assertionInput, checkAssertion, type GivenAssertion } from '../passkeys/assertion.ts';
 import { browserCookie } from '../passkeys/challenge.ts';
 import { findPasskey, recordRefusedPasskey } from '../passkeys/passkey.ts';
 import { askAgain, askSecondFactor, secondFactorRequired } from './asking.ts';
 
-/** A right answer to the second factor: its account, and a time step or a passkey. */
-export type SecondFactor = { accountId: string } & ({ step: number } | { passkeyId: string });
+/** A right answer to the second factor: its account, and a time step, a passkey or a code. */
+export type SecondFactor = { accountId: string } & (
+  | { step: number }
+  | { passkeyId: string }
+  | { recoveryCodeId: string }
+);
 
 /** The fields with which a person answers the second factor; `browser` is a cookie. */
 export const secondFactorFields = {
   totpCode: z.string().max(20).optional(),
+  recoveryCode: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('In place of a code of the authenticator: an unused recovery code.'),
   passkey: assertionInput.optional().describe('In place of a code: the answer of a passkey.'),
   browser: browserCookie,
 };
@@ -25,13 +35,14 @@ export const secondFactorFields = {
 /** An answer to the second factor, as given. */
 export interface GivenFactor {
   totpCode?: string | undefined;
+  recoveryCode?: string | undefined;
   passkey?: GivenAssertion | undefined;
   browser?: string | undefined;
 }
 
 /** Whether an answer was given, right or wrong. */
-export function isGiven({ totpCode, passkey }: GivenFactor): boolean {
-  return passkey !== undefined || (totpCode !== undefined && totpCode !== '');
+export function isGiven({ totpCode, recoveryCode, passkey }: GivenFactor): boolean {
+  return passkey !== undefined || Boolean(totpCode) || Boolean(recoveryCode);
 }
 
 /**
@@ -53,11 +64,11 @@ export async function answerSecondFactor(
   }
 }
 
-/** Checks a code or passkey. Refuses with `second_factor_invalid`. Call it outside transactions. */
+/** Checks a code, recovery code or passkey. Refuses with `second_factor_invalid`. Call it outside transactions. */
 export async function proveSecondFactor(
   ctx: Context,
   account: Account,
-  { totpCode, passkey, browser }: GivenFactor,
+  { totpCode, recoveryCode, passkey, browser }: GivenFactor,
   purpose: 'secondFactor' | 'confirm',
 ): Promise<SecondFactor> {
   const { id, totpSecret, totpEnabledAt } = account;
@@ -66,6 +77,8 @@ export async function proveSecondFactor(
       accountId: id,
       passkeyId: await requirePasskey(ctx, account, { passkey, browser, purpose }),
     };
+  if (recoveryCode)
+    return { accountId: id, recoveryCodeId: await requireRecoveryCode(ctx, id, recoveryCode) };
   if (totpEnabledAt === null || totpSecret === null) throw secondFactorInvalid();
   return { accountId: id, step: await requireRightCode(ctx, { id, totpSecret }, totpCode ?? '') };
 }
@@ -91,26 +104,46 @@ async function requirePasskey(
   return checked.passkeyId;
 }
 
-/**
- * The time step of a right code. The attempt is counted before the comparison; the count of a right
- * code is given back. Allows five wrong codes in 15 minutes (security P12). Call it outside
- * transactions.
- */
-export async function requireRightCode(
+/** The time step of a right code. Counts like `requireRight`. */
+export function requireRightCode(
   ctx: Context,
   of: { id: string; totpSecret: string },
   code: string,
 ): Promise<number> {
-  const limits = [codeLimit(of.id), clientLimit(ctx)];
+  const match = () => matchTotp(openTotpSecret(ctx, of.id, of.totpSecret), code, ctx.now);
+  return requireRight(ctx, of.id, match, secondFactorInvalid);
+}
+
+/** The id of a right recovery code. Counts like `requireRight`. */
+function requireRecoveryCode(ctx: Context, accountId: string, code: string): Promise<string> {
+  const match = () => findRecoveryCode(ctx, accountId, code);
+  return requireRight(ctx, accountId, match, recoveryCodeInvalid);
+}
+
+/**
+ * Returns what a right code matches. The attempt is counted before the comparison; the count of a
+ * right code is given back. Allows five wrong codes of any kind in 15 minutes (security P12, P17).
+ * Call it outside transactions.
+ */
+async function requireRight<Match>(
+  ctx: Context,
+  accountId: string,
+  match: () => Match | null | Promise<Match | null>,
+  invalid: () => Refusal,
+): Promise<Match> {
+  const limits = [codeLimit(accountId), clientLimit(ctx)];
   await spend(ctx, limits);
-  const step = matchTotp(openTotpSecret(ctx, of.id, of.totpSecret), code, ctx.now);
-  if (step === null) throw secondFactorInvalid();
+  const right = await match();
+  if (right === null) throw invalid();
   await giveBack(ctx, limits);
-  return step;
+  return right;
 }
 
 /** The facts of an account that decide about its second factor. */
-type FactorFacts = Pick<Account, 'id' | 'totpEnabledAt' | 'totpVouchedBy' | 'hasPasskey'>;
+type FactorFacts = Pick<
+  Account,
+  'id' | 'name' | 'email' | 'totpEnabledAt' | 'totpVouchedBy' | 'hasPasskey' | 'hasRecoveryCodes'
+>;
 
 /** A passed second factor, and the organization whose provider was the only proof to add it. */
 interface Passed {
@@ -122,6 +155,7 @@ interface Passed {
  * second factor. Returns `missing` if there is no answer, or one for another account.
  */
 export async function useSecondFactor(
+  ctx: Context,
   account: FactorFacts,
   answer: SecondFactor | null,
 ): Promise<Passed | null | 'missing'> {
@@ -131,6 +165,11 @@ export async function useSecondFactor(
     await spendStep(account.id, answer.step);
     return { vouchedBy: account.totpVouchedBy };
   }
+  if ('recoveryCodeId' in answer) {
+    const used = await useRecoveryCode(ctx, account, answer.recoveryCodeId);
+    if (used === null) throw recoveryCodeInvalid();
+    return { vouchedBy: used.vouchedBy };
+  }
   const passkey = await findPasskey(account.id, answer.passkeyId);
   // The passkey may have been removed since it answered.
   if (passkey === null) throw passkeyInvalid();
@@ -139,16 +178,17 @@ export async function useSecondFactor(
 
 /** Like `useSecondFactor`, but asks again if the answer is missing. */
 export async function acceptSecondFactor(
+  ctx: Context,
   account: FactorFacts,
   answer: SecondFactor | null,
 ): Promise<Passed | null> {
-  const passed = await useSecondFactor(account, answer);
+  const passed = await useSecondFactor(ctx, account, answer);
   if (passed === 'missing') throw secondFactorRequired(account);
   return passed;
 }
 
 /** Uses up the time step, so that only one of several parallel uses of a code succeeds. */
-export async function spendStep(accountId: string, step: number): Promise<void> {
+async function spendStep(accountId: string, step: number): Promise<void> {
   const unused = { [Op.or]: [{ totpLastStep: null }, { totpLastStep: { [Op.lt]: step } }] };
   const where = { id: accountId, ...unused };
   const [spent] = await Account.update({ totpLastStep: step }, { where });
@@ -158,6 +198,12 @@ export async function spendStep(accountId: string, step: number): Promise<void> 
 function secondFactorInvalid(): Refusal {
   return new Refusal('second_factor_invalid', 'This code is wrong or was used already.', {
     hint: 'Enter the next code that your authenticator shows. If that fails too, check the clock of its device.',
+  });
+}
+
+function recoveryCodeInvalid(): Refusal {
+  return new Refusal('second_factor_invalid', 'This code is wrong or was used already.', {
+    hint: 'Check the code, or enter another recovery code. Each one is valid once.',
   });
 }
 

@@ -115,7 +115,7 @@ export async function resetPassword(ctx: Context, input: z.output<typeof resetPa
     await transaction(async () => {
       const account = await spendCode();
       await proveAddress(ctx, account, 'another code');
-      await acceptSecondFactor(account, secondFactor);
+      await acceptSecondFactor(ctx, account, secondFactor);
       await account.update({ passwordHash, passwordUnapproved: false });
       await endSignIns(ctx, { accountId: account.id });
       await recordEvent(ctx, {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
@@ -27,9 +27,13 @@ import {
   registrationInput,
 } from '../../people/passkeys/registration.ts';
 import { requireAddressForPasskeys } from '../../people/passkeys/relying-party.ts';
-import { ownSessionOf } from '../../people/sessions/end.ts';
+import { ownSessionOf, passSecondFactor } from '../../people/sessions/end.ts';
 import { marksOf } from '../../people/tokens/token.ts';
 import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
+import {
+  firstRecoveryCodes,
+  makeFirstRecoveryCodes,
+} from '../../people/two-factor/recovery-codes.ts';
 import { findMethodRefusal } from '../../tenancy/signin-settings/methods.ts';
 import { hasWayIn } from '../../tenancy/signin-settings/owners.ts';
 
@@ -68,7 +72,7 @@ export const registerPasskey = operation({
     credential: registrationInput,
     browser: browserCookie,
   }),
-  output: passkeyView,
+  output: passkeyView.extend({ recoveryCodes: firstRecoveryCodes }),
   run: async (ctx, input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     await requireMayAdd(ctx, account, input.browser);
@@ -89,10 +93,14 @@ export const registerPasskey = operation({
       const count = await Passkey.count({ where: { accountId } });
       if (count >= maxPasskeys) throw tooMany();
       const given = { ...checked, name: input.name ?? `Passkey ${count + 1}` };
-      return addPasskey(ctx, now, { ...given, ...(await marksOf(ctx)) });
+      const marks = await marksOf(ctx);
+      const passkey = await addPasskey(ctx, now, { ...given, ...marks });
+      if (!hasSecondFactor(now)) await passSecondFactor(ctx, marks);
+      return { passkey, codes: await makeFirstRecoveryCodes(ctx, accountId, marks) };
     });
     const message = 'This passkey was added already.';
-    return viewPasskey(await refusingDuplicate(made, { message }));
+    const { passkey, codes } = await refusingDuplicate(made, { message });
+    return { ...viewPasskey(passkey), ...codes };
   },
 });
 
@@ -109,7 +117,7 @@ async function requireMayAdd(
       hint: 'Ask your administrator.',
     });
   }
-  await requireRecentSignIn(ctx, account, browser);
+  await requireRecentSignIn(ctx, account, { browser });
 }
 
 function tooMany(): Refusal {

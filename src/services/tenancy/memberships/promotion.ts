@@ -5,6 +5,7 @@ import { Passkey } from '../../../database/models/passkey.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { discardTotp } from '../../people/accounts/account.ts';
 import { revokeApps, revokeTokens } from '../../people/apps/app.ts';
+import { deleteRecoveryCodes } from '../../people/codes/recovery-code.ts';
 import { removePasskeys } from '../../people/passkeys/passkey.ts';
 import { endSessions, forgetSecondFactor } from '../../people/sessions/end.ts';
 import { recordUnlinked } from '../identities/operations.ts';
@@ -45,6 +46,12 @@ export const markedCredentials: readonly Marked[] = [
       const passkeys = await Passkey.findAll({ where: ofAccount(account) });
       await removePasskeys(ctx, account, passkeys, { reason });
     },
+  },
+  {
+    kind: 'recoveryCode',
+    table: 'recovery_codes',
+    mark: 'unapproved',
+    end: (_ctx, { id }) => deleteRecoveryCodes(id, { unapproved: true }),
   },
   {
     kind: 'identity',

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { password, person } from '../support/builders.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { type Opened, open } from '../support/pages.ts';
+import { codeOf } from '../support/two-factor.ts';
+
+// Security P17 in the browser.
+
+let idctl: MailingIdctl;
+beforeAll(async () => {
+  idctl = await openMailingIdctl({ signin: { magicCode: 'on' } });
+});
+afterAll(() => idctl.close());
+
+const browser = () => idctl.client({ keepCookies: true });
+const at = (path: string, email: string) =>
+  open(browser(), `${path}?identifier=${encodeURIComponent(email)}`);
+const isIn = (page: Opened) => page.body.email !== undefined || page.text.includes('Sign out');
+
+/** The account page of a new person who has signed in with a password. */
+async function arrived() {
+  const email = (await person(idctl)).email ?? '';
+  const client = browser();
+  await (await open(client, `/login?identifier=${encodeURIComponent(email)}`)).submit(
+    '/login/password',
+    { password },
+  );
+  return { email, client, page: await open(client, '/') };
+}
+
+const codesIn = ({ body }: Opened): string[] =>
+  (/<pre class="secret">([^<]*)<\/pre>/.exec(body)?.[1] ?? '').trim().split('\n');
+
+/** Sets an authenticator up in the browser; the page shows the codes. */
+async function enrolled() {
+  const { email, client, page } = await arrived();
+  const asked = await page.submit('/account/two-factor');
+  const secret = (/class="secret">([A-Z2-7 ]+)</.exec(asked.body)?.[1] ?? '').replaceAll(' ', '');
+  const shown = await asked.submit('/account/two-factor/confirm', { code: codeOf(idctl, secret) });
+  idctl.wait(60);
+  return { email, client, asked, shown, codes: codesIn(shown), code: () => codeOf(idctl, secret) };
+}
+
+const withPassword = async (email: string) =>
+  (await at('/login', email)).submit('/login/password', { password });
+
+test('P17 before the first second factor, the page says what follows; then it shows the codes once', async () => {
+  const { client, asked, shown, codes } = await enrolled();
+  expect(asked.text).toContain(
+    'Once you turn it on, your password alone is not enough to sign in.',
+  );
+  expect(codes).toHaveLength(10);
+  expect(shown.text).toContain('Two-factor authentication is on.');
+  const [, href = ''] = /download="idctl-recovery-codes.txt" href="([^"]+)"/.exec(shown.body) ?? [];
+  const file = decodeURIComponent(href.replace('data:text/plain;charset=utf-8,', ''));
+  for (const code of codes) expect(file).toContain(code);
+  expect(shown.body).toMatch(/<input type="checkbox" required> I have stored them/);
+  const { text, body } = await open(client, '/');
+  expect(text).toContain('10 codes are left, made 1 minute ago.');
+  for (const code of codes) expect(body).not.toContain(code);
+});
+
+test('P17 a code signs in on the page that asks for the second factor', async () => {
+  const { email, codes } = await enrolled();
+  const asked = await withPassword(email);
+  expect(asked.text).toContain('Use a recovery code');
+  const wrong = await asked.submit('/login/code', { recoveryCode: '00000-00000' });
+  expect([wrong.status, wrong.body.includes('<details class="recovery" open>')]).toEqual([
+    401,
+    true,
+  ]);
+  expect(wrong.body).not.toContain('00000-00000');
+  expect(isIn(await wrong.submit('/login/code', { recoveryCode: codes[0] ?? '' }))).toBe(true);
+});
+
+test('P17 a code is accepted beside a mailed code, to sign in and for a new password', async () => {
+  const { email, codes } = await enrolled();
+  const [first = '', second = ''] = codes;
+  const sent = await (await at('/login', email)).submit('/login/mail-code');
+  const asked = await sent.submit('/login/mail-code/enter', { code: await idctl.codeFor(email) });
+  expect(asked.text).toContain('Use a recovery code');
+  expect(isIn(await asked.submit('/login/mail-code/enter', { recoveryCode: first }))).toBe(true);
+  const reset = await (await at('/login/reset', email)).submit('/login/reset', { email });
+  const given = { code: await idctl.codeFor(email), newPassword: 'a staple of another kind' };
+  const more = await reset.submit('/login/reset/confirm', given);
+  const { newPassword } = given;
+  const done = await more.submit('/login/reset/confirm', { newPassword, recoveryCode: second });
+  expect(done.text).toContain('Your password was changed.');
+});
+
+test('P17 on the account page, a code confirms the session, new codes replace the old, and a code turns the app off', async () => {
+  const { email, client, codes } = await enrolled();
+  idctl.wait(11 * 60);
+  const page = await open(client, '/');
+  const refused = await page.submit('/account/recovery-codes');
+  expect(refused.text).toContain('Before you make new recovery codes, confirm that it is you.');
+  const section = 'recovery-codes';
+  const again = await refused.submit('/account/confirm', { section, recoveryCode: codes[0] ?? '' });
+  expect(again.text).toContain('you can make new recovery codes.');
+  const shown = await again.submit('/account/recovery-codes');
+  const renewed = codesIn(shown);
+  expect(renewed).toHaveLength(10);
+  const old = await (await withPassword(email)).submit('/login/code', {
+    recoveryCode: codes[1] ?? '',
+  });
+  expect(old.status).toBe(401);
+  const off = await (await open(client, '/')).submit('/account/two-factor/disable', {
+    recoveryCode: renewed[0] ?? '',
+  });
+  expect(off.text).toContain('Two-factor authentication is off.');
+  expect(off.text).not.toContain('Recovery codes');
+});
