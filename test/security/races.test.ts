@@ -35,7 +35,7 @@ import { removeMember } from '../../src/services/tenancy/memberships/operations.
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { createProject, deleteProject } from '../../src/services/tenancy/projects/operations.ts';
 import { recordMember } from '../../src/services/tenancy/scim-records/member.ts';
-import { requireHeld } from '../../src/services/tenancy/scim-records/record.ts';
+import { requireHeld } from '../../src/services/tenancy/scim-records/record.sql.ts';
 import { removeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import {
   fresh,

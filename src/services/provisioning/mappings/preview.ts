@@ -10,7 +10,7 @@ import { Refusal, refuseField } from '../../../errors.ts';
 import { id, isUuid, projectRole, ref, role, userRef } from '../../foundation/fields.ts';
 import { list } from '../../foundation/list.ts';
 import { operation } from '../../foundation/operation.ts';
-import { findKeptGroups } from '../../tenancy/scim-records/record.ts';
+import { findKeptGroups } from '../../tenancy/scim-records/record.sql.ts';
 import {
   inOrder,
   newMember,

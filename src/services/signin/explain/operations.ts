@@ -12,7 +12,7 @@ import { findByEmail } from '../../people/accounts/account.ts';
 import { previewNext, previewView } from '../../provisioning/mappings/preview.ts';
 import { originOfRole, originView } from '../../tenancy/memberships/membership.ts';
 import { findMember, isRemoved } from '../../tenancy/memberships/memberships.sql.ts';
-import { findKeptGroups } from '../../tenancy/scim-records/record.ts';
+import { findKeptGroups } from '../../tenancy/scim-records/record.sql.ts';
 import { offeredMethod } from '../../tenancy/signin-settings/methods.ts';
 import { attemptKinds } from './attempts.ts';
 import { setScene } from './scene.ts';

@@ -4,7 +4,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { localPart, takeOver } from '../identities/reclaim.ts';
 import { joinInvited } from '../invitations/invitation.ts';
 import { recordRenamed } from '../scim-records/member.ts';
-import { isNamedByClient } from '../scim-records/record.ts';
+import { isNamedByClient } from '../scim-records/record.sql.ts';
 import { joinByDomain } from '../signin-settings/methods.ts';
 
 /** The proof of an account's address after a correct code from its mailbox. */

@@ -22,7 +22,7 @@ import { listCredentials } from '../../people/credentials/credentials.ts';
 import { shownUserView } from '../../people/users/operations.ts';
 import { holdIfLastOwner } from '../memberships/membership.ts';
 import { recordRenamed } from '../scim-records/member.ts';
-import { forgetRecords } from '../scim-records/write.ts';
+import { forgetRecords } from '../scim-records/write.sql.ts';
 import { hasSso } from '../signin-settings/methods.ts';
 import { type MeRow, readMe } from './profile.sql.ts';
 

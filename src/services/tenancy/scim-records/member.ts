@@ -1,18 +1,18 @@
 import type { Context } from '../../../context.ts';
-import { execute, select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { inSlices } from '../../../host/queue.ts';
 import { firstKey } from '../../foundation/page.ts';
 import { memberResource, type Named } from '../../foundation/scim-user/resource.ts';
 import {
-  columns,
   type Entry,
   findRecordNamed,
   findRecordOf,
-  kinds,
+  findUnadopted,
+  findUnrecorded,
   type RecordedPerson,
-} from './record.ts';
-import { changeRecord, insertRecord, insertRecords } from './write.ts';
+  type Unrecorded,
+} from './record.sql.ts';
+import { awaitPlan, changeRecord, insertRecord, insertRecords } from './write.sql.ts';
 
 // Every membership gets a record when it begins, however it begins. `active` tells whether the
 // membership still exists.
@@ -30,17 +30,6 @@ export async function recordMember(
     await changeRecord(ctx, record, { active: true, hidden: false, ...renamed });
     await awaitPlan(record.id);
   }
-}
-
-/** Queues a returning person for the job that plans the roles of their groups. */
-async function awaitPlan(recordId: string): Promise<void> {
-  await execute(
-    `INSERT INTO scim_replans (organization_id, account_id)
-     SELECT r.organization_id, r.account_id FROM scim_records r
-      WHERE r.id = $1 AND EXISTS (SELECT 1 FROM scim_group_members WHERE record_id = r.id)
-     ON CONFLICT (organization_id, account_id) DO NOTHING`,
-    [recordId],
-  );
 }
 
 /** Writes records for new members that SCIM has not provisioned, in few statements. */
@@ -101,12 +90,7 @@ export async function recordRenamed(
   account: RecordedPerson,
   by: string | null = null,
 ): Promise<void> {
-  const rows = await select<Entry>(
-    `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.link = $2
-        AND (r.active = $3 OR r.organization_id = $4)`,
-    [account.id, 'member', true, by],
-    { columns: kinds },
-  );
+  const rows = await findUnadopted(account.id, by);
   for (const record of rows) {
     await changeRecord(ctx, record, { resource: resourceIn(record, account) });
   }
@@ -120,35 +104,16 @@ function resourceOfMember({ id, email, name }: RecordedPerson): Named {
   return memberResource({ email: email ?? id, name });
 }
 
-interface Unrecorded {
-  id: string;
-  email: string | null;
-  name: string;
-  joined_at: Date;
-}
-
 const atOnce = 100;
 
 /** Writes records for members who joined before records existed, dated the day they joined. */
 export async function recordEarlierMembers(organizationId: string): Promise<void> {
   for (let after = firstKey, rows: Unrecorded[] = []; ; after = rows.at(-1)?.id ?? after) {
     rows = await transaction(async () => {
-      const some = await findUnrecorded(organizationId, after);
-      for (const row of some) await insertMemberRecord(organizationId, row, row.joined_at);
+      const some = await findUnrecorded(organizationId, after, atOnce);
+      for (const row of some) await insertMemberRecord(organizationId, row, row.joinedAt);
       return some;
     });
     if (rows.length < atOnce) return;
   }
-}
-
-function findUnrecorded(organizationId: string, after: string): Promise<Unrecorded[]> {
-  return select<Unrecorded>(
-    `SELECT a.id, a.email, a.name, m.joined_at
-       FROM memberships m JOIN accounts a ON a.id = m.account_id
-       LEFT JOIN scim_records r ON r.account_id = m.account_id AND r.organization_id = m.organization_id
-      WHERE m.organization_id = $1 AND m.account_id > $2 AND r.id IS NULL
-      ORDER BY m.account_id LIMIT ${atOnce}`,
-    [organizationId, after],
-    { columns: { joined_at: 'time' } },
-  );
 }

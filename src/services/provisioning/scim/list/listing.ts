@@ -1,6 +1,6 @@
 import type { Kinds } from '../../../../database/columns.ts';
 import { fold, type Names, userNames } from '../../../foundation/scim-user/names.ts';
-import { columns, type Entry, kinds } from '../../../tenancy/scim-records/record.ts';
+import { columns, type Entry, kinds } from '../../../tenancy/scim-records/record.sql.ts';
 import type { Key } from '../filter-keys.ts';
 
 /** A table that is listed under the alias `r`, and the way to read its rows. */

@@ -2,7 +2,7 @@ import type { Context } from '../../../../context.ts';
 import { select } from '../../../../database/select.ts';
 import { remembered } from '../../../../host/memory.ts';
 import { firstKey } from '../../../foundation/page.ts';
-import { columns, type Entry, kinds } from '../../../tenancy/scim-records/record.ts';
+import { columns, type Entry, kinds } from '../../../tenancy/scim-records/record.sql.ts';
 
 // Clients page by `startIndex`, and want the total with each page. To avoid counting from the start
 // each time, the process remembers the position of every 500th record. New records join only at the

@@ -20,8 +20,8 @@ import {
   findRecordNamed,
   type Held,
   requireHeld,
-} from '../../../tenancy/scim-records/record.ts';
-import { changeRecord } from '../../../tenancy/scim-records/write.ts';
+} from '../../../tenancy/scim-records/record.sql.ts';
+import { changeRecord } from '../../../tenancy/scim-records/write.sql.ts';
 import { about, activateMember, deactivateMember, reclaimHeld } from './membership.ts';
 import { type AtUser, notUnique, requireMatch } from './present.ts';
 

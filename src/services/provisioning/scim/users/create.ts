@@ -13,8 +13,8 @@ import {
   findRecord,
   type Held,
   holdRecord,
-} from '../../../tenancy/scim-records/record.ts';
-import { changeRecord, insertRecord } from '../../../tenancy/scim-records/write.ts';
+} from '../../../tenancy/scim-records/record.sql.ts';
+import { changeRecord, insertRecord } from '../../../tenancy/scim-records/write.sql.ts';
 import { readProjection } from '../view.ts';
 import { followResource } from './change.ts';
 import { about, activateMember, reclaimHeld } from './membership.ts';

@@ -8,7 +8,7 @@ import { endVouchedTokens } from '../../../people/apps/app.ts';
 import { endSessionsPastSecondFactor } from '../../../people/sessions/end.ts';
 import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
 import { addMembership, endMembership } from '../../../tenancy/memberships/join-and-leave.ts';
-import { findRecordOf, type Held } from '../../../tenancy/scim-records/record.ts';
+import { findRecordOf, type Held } from '../../../tenancy/scim-records/record.sql.ts';
 import { replanPeople } from '../../mappings/apply.ts';
 import { isInGroup } from '../groups/groups.sql.ts';
 

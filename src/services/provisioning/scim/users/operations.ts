@@ -4,8 +4,12 @@ import { requireScim } from '../../../foundation/authority/require.ts';
 import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { readReplacement } from '../../../foundation/scim-user/resource.ts';
 import { isComplex } from '../../../foundation/scim-user/values.ts';
-import { type Entry, requireHeld, requireRecord } from '../../../tenancy/scim-records/record.ts';
-import { changeRecord, leaveGroups } from '../../../tenancy/scim-records/write.ts';
+import {
+  type Entry,
+  requireHeld,
+  requireRecord,
+} from '../../../tenancy/scim-records/record.sql.ts';
+import { changeRecord, leaveGroups } from '../../../tenancy/scim-records/write.sql.ts';
 import { parseFilter } from '../filter.ts';
 import { readFiltered } from '../list/filtered.ts';
 import { userListing } from '../list/listing.ts';

@@ -4,7 +4,7 @@ import { Refusal } from '../../../../errors.ts';
 import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { resourceOf } from '../../../foundation/scim-user/resource.ts';
-import type { Entry } from '../../../tenancy/scim-records/record.ts';
+import type { Entry } from '../../../tenancy/scim-records/record.sql.ts';
 import {
   baseOf,
   etag,

@@ -139,3 +139,38 @@ export async function requireHeld(organizationId: string, id: string): Promise<H
   if (held === null || held.record.hidden) throw noSuchUser(id);
   return held;
 }
+
+/**
+ * The account's records that no SCIM client has written: those that are active, and that of the
+ * organization `by`.
+ */
+export function findUnadopted(accountId: string, by: string | null): Promise<Entry[]> {
+  return select<Entry>(
+    `SELECT ${columns} FROM scim_records r WHERE r.account_id = $1 AND r.link = $2
+        AND (r.active = $3 OR r.organization_id = $4)`,
+    [accountId, 'member', true, by],
+    { columns: kinds },
+  );
+}
+
+/** A member without a record. */
+export interface Unrecorded extends RecordedPerson {
+  joinedAt: Date;
+}
+
+/** The next `most` members after `after` who have no record. */
+export function findUnrecorded(
+  organizationId: string,
+  after: string,
+  most: number,
+): Promise<Unrecorded[]> {
+  return select<Unrecorded>(
+    `SELECT a.id, a.email, a.name, m.joined_at AS "joinedAt"
+       FROM memberships m JOIN accounts a ON a.id = m.account_id
+       LEFT JOIN scim_records r ON r.account_id = m.account_id AND r.organization_id = m.organization_id
+      WHERE m.organization_id = $1 AND m.account_id > $2 AND r.id IS NULL
+      ORDER BY m.account_id LIMIT ${most}`,
+    [organizationId, after],
+    { columns: { joinedAt: 'time' } },
+  );
+}

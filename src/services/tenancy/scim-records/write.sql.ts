@@ -6,7 +6,7 @@ import { execute, insertRow, insertRows, select, selectAmong } from '../../../da
 import { fold } from '../../foundation/scim-user/names.ts';
 import { type Named, resourceOf } from '../../foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../foundation/scim-user/search.ts';
-import type { Entry } from './record.ts';
+import type { Entry } from './record.sql.ts';
 
 // Records are written only here, so that the lookup columns agree with the stored resource.
 
@@ -133,6 +133,17 @@ export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<vo
     (list, now) => `UPDATE scim_groups SET version = version + 1, modified_at = ${now}
       WHERE id IN (SELECT id FROM scim_groups WHERE id IN (${list}) ${passing()}) RETURNING 1`,
     [ctx.now],
+  );
+}
+
+/** Queues a returning person for the job that plans the roles of their groups. */
+export async function awaitPlan(recordId: string): Promise<void> {
+  await execute(
+    `INSERT INTO scim_replans (organization_id, account_id)
+     SELECT r.organization_id, r.account_id FROM scim_records r
+      WHERE r.id = $1 AND EXISTS (SELECT 1 FROM scim_group_members WHERE record_id = r.id)
+     ON CONFLICT (organization_id, account_id) DO NOTHING`,
+    [recordId],
   );
 }
 
