@@ -181,7 +181,7 @@ export const mutations: Mutation[] = [
     rule: 'O10',
     without: 'that parallel uses of one code revoke the tokens that one of them got',
     file: 'src/services/signin/provider/store.ts',
-    from: 'await endGrant(row.grantId);',
+    from: 'await endGrant(grantId);',
     to: '',
     test: 'test/security/provider.test.ts',
     named: 'is used several times at once',

@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express';
-import { hasPublicClientAt } from '../../services/signin/provider/client-row.ts';
+import { hasPublicClientAt } from '../../services/signin/provider/client-row.sql.ts';
 import type { Origins } from '../origins.ts';
 
 // Public clients in a browser call these endpoints from their own origin (Fetch, section 3.2). No

@@ -3,8 +3,8 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type { App, Context } from '../../context.ts';
 import { ownSessionOf } from '../../services/people/sessions/end.ts';
 import { encoded, innerRequest } from '../../services/signin/provider/inner.ts';
-import { findLiveSession } from '../../services/signin/provider/live-session.ts';
-import { type NamedInRequest, readNamed } from '../../services/signin/provider/reading.ts';
+import { findLiveSession } from '../../services/signin/provider/live-session.sql.ts';
+import { type NamedInRequest, readNamed } from '../../services/signin/provider/reading.sql.ts';
 import { isClientId } from '../../services/tenancy/clients/client.ts';
 import { readForm } from '../body/form.ts';
 import { findCookie, formCookie, setCookies } from '../cookies.ts';

@@ -3,7 +3,7 @@ import type { App, Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { requireWithoutBody } from '../../services/foundation/operation.ts';
 import { findPendingReturn } from '../../services/signin/pending.ts';
-import { type Application, findApplication } from '../../services/signin/provider/client-row.ts';
+import { type Application, findApplication } from '../../services/signin/provider/application.ts';
 import { findCredential } from '../authenticate.ts';
 import { refuseNul } from '../body/check.ts';
 import { readForm } from '../body/form.ts';

@@ -11,7 +11,7 @@ import { readVersion } from '../../version.ts';
 import { instant } from '../foundation/fields.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { operation } from '../foundation/operation.ts';
-import { areLive } from '../people/sessions/live.ts';
+import { areLive } from '../people/sessions/live.sql.ts';
 import { digestedFile, lookAtDaemons, tellElsewhere, tellOlder } from './daemons.ts';
 import { servesAnother } from './doctor/machine.ts';
 import { checkStored } from './doctor/organization.ts';

@@ -5,7 +5,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Session } from '../../../src/database/models/session.ts';
-import { strengthOf } from '../../../src/services/signin/provider/live-session.ts';
+import { strengthOf } from '../../../src/services/signin/provider/strength.ts';
 import { createClient } from '../../support/http.ts';
 import { openInstance } from '../../support/instance.ts';
 import { untilListening } from '../../support/nginx.ts';

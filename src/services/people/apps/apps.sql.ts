@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { select } from '../../../database/select.ts';
-import { pushedIn } from '../../foundation/domain-names/pushed.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
 
 // The SQL of the requests that apps send. It bypasses the ORM, because these requests are frequent.
 

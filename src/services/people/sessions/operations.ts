@@ -13,7 +13,7 @@ import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { after, reuseGraceSeconds } from '../../foundation/time.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import { endOneSession, endSessions, ownSessionOf } from './end.ts';
-import { areLive } from './live.ts';
+import { areLive } from './live.sql.ts';
 import { givenRefreshToken, signedInView } from './schema.ts';
 import { keepRefreshToken, nextRefreshToken, readToken, signSession } from './tokens.ts';
 

@@ -1,7 +1,7 @@
 import { factorKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
-import { belongsBeyond } from '../../foundation/domain-names/pushed.ts';
+import { belongsBeyond } from '../../foundation/domain-names/pushed.sql.ts';
 
 // The SQL that ends sessions.
 

@@ -1,11 +1,18 @@
-import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import Provider, {
+  type Adapter,
+  type AdapterPayload,
+  type ClientMetadata,
+  errors,
+} from 'oidc-provider';
 import type { Context } from '../../../context.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
-import { markOf, metadataOf } from './client-row.ts';
-import { type LiveSession, strengthOf } from './live-session.ts';
+import { markOf } from './application.ts';
+import type { ClientRow } from './client-row.sql.ts';
+import type { LiveSession } from './live-session.sql.ts';
 import { readClient, readGrants, readSession } from './read-once.ts';
 import { type ProviderRequest, requestNow } from './request.ts';
 import { storedAdapter } from './store.ts';
+import { strengthOf } from './strength.ts';
 
 const never = () => Promise.reject(new Error('the provider never does this'));
 const noAdapter: Adapter = {
@@ -32,6 +39,21 @@ const clients: Adapter = {
     return row === null ? undefined : metadataOf(row);
   },
 };
+
+/** The package's metadata of a client. The hash stands for the secret, which is not stored. */
+function metadataOf(client: ClientRow): ClientMetadata {
+  const { secretHash, redirectUris, idTokenAlg } = client;
+  return {
+    client_id: clientIdOf(client),
+    ...(secretHash === null
+      ? { token_endpoint_auth_method: 'none' as const }
+      : { client_secret: secretHash, token_endpoint_auth_method: 'client_secret_basic' as const }),
+    redirect_uris: redirectUris,
+    response_types: ['code'],
+    grant_types: ['authorization_code', 'refresh_token'],
+    id_token_signed_response_alg: idTokenAlg,
+  };
+}
 
 /** Finds the session of a code or token in idctl's own table, at each use. */
 const sessions: Adapter = {

@@ -1,12 +1,11 @@
 import type { AccountClaims } from 'oidc-provider';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import type { EmailProof } from '../../../database/models/account.ts';
 import { isProvedForGood } from '../../../database/models/account.ts';
-import { select } from '../../../database/select.ts';
 import { wholeSeconds } from '../../foundation/time.ts';
-import { membershipAt, rolesOf } from '../../tenancy/clients/admits.ts';
-import type { ClientRow } from './client-row.ts';
+import { rolesOf } from '../../tenancy/clients/admits.ts';
+import { type ClaimedPerson, readPerson } from './claims.sql.ts';
+import type { ClientRow } from './client-row.sql.ts';
 
 /** The claims that each scope gives, in userinfo and in the ID token. */
 export const claimsByScope = {
@@ -15,18 +14,6 @@ export const claimsByScope = {
   email: ['email', 'email_verified'],
   groups: ['groups', 'organization'],
 };
-
-interface Row {
-  email: string | null;
-  emailProof: EmailProof;
-  name: string;
-  locale: string;
-  organizationId: string;
-  slug: string;
-  /** The organization's SCIM record of the person. */
-  resource: string | null;
-  modifiedAt: Date | null;
-}
 
 const named = z.object({
   name: z.object({ givenName: z.string().optional(), familyName: z.string().optional() }),
@@ -40,17 +27,9 @@ export async function claimsOf(
   sessionId: string,
   scope: string,
 ): Promise<AccountClaims> {
-  const [person] = await select<Row>(
-    `SELECT a.email, a.email_proof AS "emailProof", a.name, a.locale, o.id AS "organizationId", o.slug, r.resource, r.modified_at AS "modifiedAt"
-      FROM accounts a JOIN ${membershipAt(ctx, '$2')}
-      JOIN organizations o ON o.id = m.organization_id
-      LEFT JOIN scim_records r ON r.account_id = a.id AND r.organization_id = o.id
-      WHERE a.id = $1`,
-    [accountId, client.organizationId],
-    { prepared: true, columns: { modifiedAt: 'time' } },
-  );
+  const person = await readPerson(ctx, client.organizationId, accountId);
   const claims = { sub: accountId, sid: sessionId };
-  if (person === undefined) return claims;
+  if (person === null) return claims;
   const { email, emailProof, name, locale, organizationId, slug } = person;
   return {
     ...claims,
@@ -70,7 +49,7 @@ export async function claimsOf(
 }
 
 /** The names in the organization's own record of the person, and when the record changed. */
-function namesOfRecord({ resource, modifiedAt }: Row) {
+function namesOfRecord({ resource, modifiedAt }: ClaimedPerson) {
   const { data } = named.safeParse(resource === null ? null : JSON.parse(resource));
   const { givenName, familyName } = data?.name ?? {};
   return {

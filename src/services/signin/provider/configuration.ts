@@ -3,10 +3,10 @@ import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provid
 import { sessionSeconds } from '../../foundation/time.ts';
 import { adapterOf, cookieName, markOfRequest } from './adapters.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
-import { acrValues } from './live-session.ts';
 import { findGrant, makePolicy, scopes } from './policy.ts';
 import { readBarred } from './read-once.ts';
 import { type ProviderRequest, requestNow } from './request.ts';
+import { acrValues } from './strength.ts';
 
 // The package's settings: endpoints, lifetimes, features, and its calls to idctl.
 

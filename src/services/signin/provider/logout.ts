@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { Refusal } from '../../../errors.ts';
 import { ownSessionOf } from '../../people/sessions/end.ts';
-import { type ClientRow, findClientRow, listClientsAfterLogout } from './client-row.ts';
+import { type ClientRow, findClientRow, listClientsAfterLogout } from './client-row.sql.ts';
 import type { Pages } from './request.ts';
 
 /** The parameters of an application's sign-out request (RP-Initiated Logout §2). */

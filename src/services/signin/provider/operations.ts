@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { id, instant } from '../../foundation/fields.ts';
 import { pageInput, pageOf } from '../../foundation/page.ts';
 import { ownOperation } from '../../people/accounts/own-operation.ts';
-import { idleSince, isSessionLive } from '../../people/sessions/live.ts';
 import { clientIdOf, isClientId, rowIdOf } from '../../tenancy/clients/client.ts';
 import { signOutOf } from './ends.ts';
+import { findSignedIn } from './grants.sql.ts';
 
 // The applications that a person is signed in to, in their live sessions.
 
@@ -21,34 +20,9 @@ const signedInView = z.object({
   sessions: z.int().describe('How many of your sessions are signed in to it.'),
 });
 
-interface Row {
-  rowId: string;
-  name: string;
-  organizationId: string;
-  slug: string;
-  organization: string;
-  issuedAt: Date;
-}
-
-// A session is signed in to a client by a grant, by cookies of the client's hosts, or by both.
-const read = `WITH mine AS (SELECT s.id, s.created_at FROM sessions s
-    WHERE s.account_id = $1 AND ${isSessionLive('$2', '$3')}),
-  there AS (SELECT g.client_id, g.session_id FROM mine
-      JOIN provider_records g ON g.session_id = mine.id AND g.model = 'Grant'
-    UNION SELECT o.client_id, h.session_id FROM mine
-      JOIN host_sessions h ON h.session_id = mine.id JOIN client_origins o ON o.origin = h.origin)
-  SELECT c.id AS "rowId", c.name, o.id AS "organizationId", o.slug, o.name AS organization,
-    mine.created_at AS "issuedAt"
-  FROM there JOIN mine ON mine.id = there.session_id
-  JOIN clients c ON c.id = there.client_id JOIN organizations o ON o.id = c.organization_id
-  ORDER BY c.name, c.id, mine.created_at`;
-
 async function readSignedIn(ctx: Context, accountId: string) {
   const found = new Map<string, z.output<typeof signedInView>>();
-  const rows = await select<Row>(read, [accountId, ctx.now, idleSince(ctx)], {
-    columns: { issuedAt: 'time' },
-  });
-  for (const row of rows) {
+  for (const row of await findSignedIn(ctx, accountId)) {
     const known = found.get(row.rowId);
     if (known !== undefined) {
       known.sessions += 1;

@@ -7,7 +7,7 @@ import type { Keyring } from '../../../crypto/seal.ts';
 import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
 import { keysOfIdTokens } from '../../foundation/keys/signing-key.ts';
 import { sessionPayload } from './adapters.ts';
-import type { ClientRow } from './client-row.ts';
+import type { ClientRow } from './client-row.sql.ts';
 import { configureProvider } from './configuration.ts';
 import { countRefusal } from './refused-client.ts';
 import { type Answering, during, type ProviderRequest, requestNow } from './request.ts';

@@ -1,10 +1,9 @@
-import { select } from '../../../database/select.ts';
 import { type Barred, barredFrom } from '../../tenancy/clients/admits.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
-import { type ClientRow, findClientRow } from './client-row.ts';
-import { type GrantOfSession, grantsOf } from './grants.ts';
-import { findLiveSession, type LiveSession } from './live-session.ts';
-import type { Stored } from './reading.ts';
+import { type ClientRow, findClientRow } from './client-row.sql.ts';
+import { type GrantOfSession, grantsOf } from './grants.sql.ts';
+import { findLiveSession, type LiveSession } from './live-session.sql.ts';
+import { findStored, type Stored } from './reading.sql.ts';
 import type { ProviderRequest } from './request.ts';
 
 // Reads rows for the package: those that this request has read already, or else with a new query.
@@ -25,14 +24,7 @@ export async function readRecord(
   { read }: ProviderRequest,
   id: string,
 ): Promise<Stored | undefined> {
-  const known = read?.records.find((record) => record.id === id);
-  if (known !== undefined) return known;
-  const [row] = await select<Stored>(
-    `SELECT id, payload, consumed_at AS "consumedAt" FROM provider_records WHERE id = $1`,
-    [id],
-    { prepared: true, columns: { payload: 'json' } },
-  );
-  return row;
+  return read?.records.find((record) => record.id === id) ?? findStored(id);
 }
 
 /** The live session with this id, or null. */

@@ -13,7 +13,7 @@ import { clientIdOf } from '../../tenancy/clients/client.ts';
 import { beginSession, requireSession } from '../begin.ts';
 import { ask } from './ask.ts';
 import { encoded } from './inner.ts';
-import { findLiveSession, type LiveSession } from './live-session.ts';
+import { findLiveSession, type LiveSession } from './live-session.sql.ts';
 import { scopes } from './policy.ts';
 
 // Rehearses a whole sign-in at a client, with the requests of its application. It runs in this

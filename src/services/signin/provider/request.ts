@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
-import type { ClientRow } from './client-row.ts';
-import type { LiveSession } from './live-session.ts';
-import type { ReadForRequest } from './reading.ts';
+import type { ClientRow } from './client-row.sql.ts';
+import type { LiveSession } from './live-session.sql.ts';
+import type { ReadForRequest } from './reading.sql.ts';
 
 // idctl's OpenID provider has no session of its own: each request is bound to a live session of
 // idctl, or to none. No cookie of the package can replace that session.

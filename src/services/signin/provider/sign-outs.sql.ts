@@ -1,6 +1,11 @@
+import type { Context } from '../../../context.ts';
+import { idOfInstant } from '../../../crypto/id.ts';
 import { select } from '../../../database/select.ts';
+import { after } from '../../foundation/time.ts';
+import { idleSince, isSessionLive } from '../../people/sessions/live.sql.ts';
+import { isBarred, membershipAt } from '../../tenancy/clients/admits.sql.ts';
 
-// The SQL of messages about sign-outs to clients.
+// The SQL that finds ended grants, and the messages about sign-outs to clients.
 
 /** Clients with due messages, the longest waiting first. */
 export async function findDueClients(now: Date, most: number): Promise<string[]> {
@@ -45,4 +50,52 @@ export async function readDue(id: string): Promise<Due | null> {
     [id],
   );
   return due;
+}
+
+/** A grant that has lost its session or membership. */
+interface EndedGrant {
+  grantId: string;
+  sid: string;
+  clientId: string;
+  payload: { accountId: string };
+}
+
+const ended = (
+  ctx: Pick<Context, 'config'>,
+  most: number,
+) => `SELECT g.grant_id AS "grantId", g.session_id AS "sid",
+    g.client_id AS "clientId", g.payload
+  FROM provider_records g JOIN clients c ON c.id = g.client_id
+  LEFT JOIN sessions s ON s.id = g.session_id
+  LEFT JOIN accounts a ON a.id = s.account_id
+  LEFT JOIN ${membershipAt(ctx, 'c.organization_id')}
+  LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = c.project_id
+  WHERE g.model = 'Grant' AND c.backchannel_logout_uri IS NOT NULL
+    AND (s.id IS NULL OR NOT ${isSessionLive('$1', '$2')} OR ${isBarred})
+  LIMIT ${most}`;
+
+/** Up to `most` such grants, at clients with a back-channel logout URI. */
+export function findEnded(
+  ctx: Pick<Context, 'config'>,
+  now: Date,
+  most: number,
+): Promise<EndedGrant[]> {
+  return select<EndedGrant>(ended(ctx, most), [now, idleSince({ now })], {
+    columns: { payload: 'json' },
+  });
+}
+
+/** Frequent events that end no session and no membership. */
+const harmless = `'session.started', 'client.session.started', 'signin.refused'`;
+
+/** The count and last id of recent events, except the harmless kinds; null if there are none. */
+export async function findLatest({ now }: Pick<Context, 'now'>): Promise<string | null> {
+  // Ids are ordered by time. The margin is for slow transactions and for clocks that differ.
+  const since = idOfInstant(after(now, -30).getTime());
+  const [seen] = await select<{ some: number; last: string | null }>(
+    `SELECT count(*) AS some, CAST(max(CAST(id AS TEXT)) AS TEXT) AS last FROM events
+      WHERE id > $1 AND kind NOT IN (${harmless})`,
+    [since],
+  );
+  return seen === undefined || seen.some === 0 ? null : `${seen.some} ${seen.last}`;
 }

@@ -1,14 +1,24 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
-import { execute, insertRow, select } from '../../../database/select.ts';
+import { insertRow } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
+import { recordEvent } from '../../foundation/events/record.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
 import { holdAdmitted } from '../../tenancy/clients/admits.ts';
-import type { ClientRow } from './client-row.ts';
-import { endGrant, recordReuse } from './grants.ts';
+import { eventOfClient } from '../../tenancy/clients/client.ts';
+import type { ClientRow } from './client-row.sql.ts';
+import {
+  consumeRecord,
+  deleteRecord,
+  deleteRecordsOf,
+  endGrant,
+  findGrantedClient,
+  findGrantId,
+  touchSession,
+} from './grants.sql.ts';
 import { readRecord } from './read-once.ts';
-import { idOf } from './reading.ts';
+import { idOf } from './reading.sql.ts';
 import { type ProviderRequest, requestNow } from './request.ts';
 
 // Codes, tokens and grants. A row has the SHA-256 of the value, and everything else that the
@@ -34,17 +44,9 @@ export function storedAdapter(model: string): Adapter {
         // At the token endpoint, the package ends a grant only for reuse.
         const isReuse = model === 'Grant' && Provider.ctx?.oidc.route === 'token';
         if (isReuse) await recordReuse(requestNow().ctx, id);
-        await execute('DELETE FROM provider_records WHERE id = $1', [idOf(model, id)], {
-          prepared: true,
-        });
+        await deleteRecord(idOf(model, id));
       }),
-    revokeByGrantId: (grantId) =>
-      transaction(() =>
-        execute('DELETE FROM provider_records WHERE grant_id = $1 AND model = $2', [
-          grantId,
-          model,
-        ]),
-      ),
+    revokeByGrantId: (grantId) => transaction(() => deleteRecordsOf(grantId, model)),
     findByUid: async () => undefined,
     findByUserCode: async () => undefined,
   };
@@ -156,32 +158,35 @@ export function isGrantTaken(error: unknown): boolean {
  * inside a transaction.
  */
 async function spend(ctx: Context, model: string, value: string): Promise<boolean> {
-  const [row] = await select<{ sessionId: string; clientId: string }>(
-    `UPDATE provider_records SET consumed_at = $2 WHERE id = $1 AND consumed_at IS NULL
-      RETURNING session_id AS "sessionId", client_id AS "clientId"`,
-    [idOf(model, value), ctx.now],
-    { prepared: true },
-  );
-  if (row === undefined) return false;
+  const row = await consumeRecord(idOf(model, value), ctx.now);
+  if (row === null) return false;
   // A code was counted when it was made.
   if (model === 'AuthorizationCode') return true;
   await requireTurn(ctx, row.sessionId, row.clientId, 1);
   // A refresh counts as a use of the session.
-  await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [row.sessionId, ctx.now]);
+  await touchSession(row.sessionId, ctx.now);
   return true;
 }
 
 /** Refuses a second use, which ends the grant with all its codes and tokens. */
 async function refuseReuse(ctx: Context, model: string, value: string): Promise<never> {
-  const [row] = await select<{ grantId: string }>(
-    `SELECT grant_id AS "grantId" FROM provider_records WHERE id = $1`,
-    [idOf(model, value)],
-  );
-  if (row !== undefined) {
+  const grantId = await findGrantId(idOf(model, value));
+  if (grantId !== null) {
     await transaction(async () => {
-      await recordReuse(ctx, row.grantId);
-      await endGrant(row.grantId);
+      await recordReuse(ctx, grantId);
+      await endGrant(grantId);
     });
   }
   throw new errors.InvalidGrant(`${model} already used`);
+}
+
+/** Records that a code or refresh token was used again. Call it before the grant ends. */
+async function recordReuse(ctx: Context, grantId: string): Promise<void> {
+  const client = await findGrantedClient(grantId);
+  if (client === null) return;
+  await recordEvent(ctx, {
+    kind: 'client.reuse.detected',
+    ...eventOfClient(client),
+    data: { session: client.sessionId },
+  });
 }

@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Account } from '../../../database/models/account.ts';
 import type { Client } from '../../../database/models/client.ts';
 import { execute, select } from '../../../database/select.ts';
-import { idleSince, isUsable } from '../../people/sessions/live.ts';
+import { idleSince, isUsable } from '../../people/sessions/live.sql.ts';
 
 // The SQL of forward auth.
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { belongsBeyond } from '../../foundation/domain-names/pushed.ts';
+import { belongsBeyond } from '../../foundation/domain-names/pushed.sql.ts';
 
 // The SQL of linking outside identities to accounts.
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { select, selectAmong } from '../../../database/select.ts';
-import { pushedIn } from '../../foundation/domain-names/pushed.ts';
+import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
 
 // The SQL that finds members.
 

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import type { AdapterPayload } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
 import { select } from '../../../database/select.ts';
-import { idleSince, isUsable } from '../../people/sessions/live.ts';
+import { idleSince, isUsable } from '../../people/sessions/live.sql.ts';
 import {
   type AdmissionFacts,
-  type Barred,
-  barredBy,
   membershipAt,
   standingColumns,
-} from '../../tenancy/clients/admits.ts';
+} from '../../tenancy/clients/admits.sql.ts';
+import { type Barred, barredBy } from '../../tenancy/clients/admits.ts';
 import { rowIdOf } from '../../tenancy/clients/client.ts';
 import {
   type ClientColumns,
@@ -17,14 +16,14 @@ import {
   clientColumns,
   clientKinds,
   clientOf,
-} from './client-row.ts';
+} from './client-row.sql.ts';
 import {
   type LiveSession,
   type SessionColumns,
   sessionColumns,
   sessionKinds,
   sessionOf,
-} from './live-session.ts';
+} from './live-session.sql.ts';
 
 // Each request reads everything anew, so that idctl does not accept a session or token that has
 // ended. Frequent requests use one statement.
@@ -118,6 +117,16 @@ export async function readNamed(
     grantId: row.grantId,
     records,
   };
+}
+
+/** The stored code, token or grant; undefined if there is none. */
+export async function findStored(id: string): Promise<Stored | undefined> {
+  const [row] = await select<Stored>(
+    `SELECT id, payload, consumed_at AS "consumedAt" FROM provider_records WHERE id = $1`,
+    [id],
+    { prepared: true, columns: { payload: 'json' } },
+  );
+  return row;
 }
 
 /** The id of the row of a code, token or grant. */

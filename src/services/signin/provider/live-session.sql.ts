@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { Session } from '../../../database/models/session.ts';
 import { select } from '../../../database/select.ts';
-import { idleSince, isUsable } from '../../people/sessions/live.ts';
+import { idleSince, isUsable } from '../../people/sessions/live.sql.ts';
 
 /** A live session, as idctl's OpenID provider sees it. */
 export interface LiveSession extends Pick<Session, 'id' | 'accountId' | 'method'> {
@@ -50,31 +50,4 @@ export function sessionOf(id: string, row: SessionColumns): LiveSession {
     secondFactor: row.secondFactorAt !== null,
     hasPasskey: row.hasPasskey,
   };
-}
-
-/** How each method proves the person (RFC 8176, except `fed`: a sign-in at another provider). */
-const proofs: Record<Session['method'], string> = {
-  password: 'pwd',
-  ldap: 'pwd',
-  magicCode: 'otp',
-  verification: 'otp',
-  loginLink: 'otp',
-  sso: 'fed',
-  google: 'fed',
-  github: 'fed',
-  passkey: 'hwk',
-};
-
-/** The `acr` of a session with one factor and of one with two. */
-export const acrValues = ['urn:idctl:1', 'urn:idctl:2'] as const;
-
-/**
- * The `acr` and `amr` of a session. A provider's second factor does not count (security P12). If
- * the account has a passkey, `amr` says that there was a second factor, but not which one.
- */
-export function strengthOf({ method, secondFactor, hasPasskey }: LiveSession) {
-  const [one, two] = acrValues;
-  const first = proofs[method];
-  if (!secondFactor) return { acr: one, amr: [first] };
-  return { acr: two, amr: [...new Set([first, ...(hasPasskey ? [] : ['otp']), 'mfa'])] };
 }
