@@ -6,9 +6,10 @@ interface Old {
   /** An indexed column. Rows with a value less than `before` are old. */
   column: string;
   before: unknown;
-  /** A further condition. Its parameters start at `$2`. */
+  /** A second column, whose value must be less than this too. */
+  and?: { column: string; before: unknown };
+  /** A further condition in SQL. */
   also?: string;
-  bind?: unknown[];
   /** The rows deleted in one transaction. Set it if deleting a row also deletes many others. */
   batch?: number;
 }
@@ -27,7 +28,7 @@ export const maxDeleted = 200_000;
  */
 export async function deleteOld<Row extends Model>(
   model: ModelStatic<Row>,
-  { column, before, also = 'true', bind = [], batch = rowsOfBatch }: Old,
+  { column, before, and, also = 'true', batch = rowsOfBatch }: Old,
   stop: Stop,
 ): Promise<void> {
   const table = model.getTableName();
@@ -35,11 +36,13 @@ export async function deleteOld<Row extends Model>(
   const key = fields.join(', ');
   // SQLite has one writer, so it does not need row locks.
   const free = dialectOfDatabase() === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED';
+  const second = and === undefined ? 'true' : `${and.column} < $2`;
+  const bind = and === undefined ? [before] : [before, and.before];
   const sql = `DELETE FROM ${table} WHERE (${key}) IN (
-    SELECT ${key} FROM ${table} WHERE ${column} < $1 AND ${also}
+    SELECT ${key} FROM ${table} WHERE ${column} < $1 AND ${second} AND ${also}
      ORDER BY ${column} LIMIT ${batch} ${free}) RETURNING 1`;
   for (let left = maxDeleted; left > 0 && !stop?.aborted; left -= batch) {
-    const deleted = await unsynced(() => select(sql, [before, ...bind]));
+    const deleted = await unsynced(() => select(sql, bind));
     if (deleted.length < batch) return;
   }
 }

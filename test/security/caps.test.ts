@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
 import { execute } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import type { Cap } from '../../src/services/foundation/limits/caps.sql.ts';
 import {
   accountCaps,
-  type Cap,
   caps,
   documentCaps,
   requireCapRoom,

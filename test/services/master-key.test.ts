@@ -14,7 +14,7 @@ import {
   listKeys,
   rotateMasterKey,
 } from '../../src/services/foundation/keys/operations.ts';
-import { sealedColumns } from '../../src/services/foundation/keys/reseal.ts';
+import { sealedColumns } from '../../src/services/foundation/keys/reseal.sql.ts';
 import { forgetKeys } from '../../src/services/foundation/keys/signing-key.ts';
 import { sweepExpired } from '../../src/services/instance/upkeep.ts';
 import {
@@ -181,7 +181,7 @@ test('X1 a rotation seals every column with sealed values again', async () => {
   const folder = new URL('../../src/services/', import.meta.url);
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
   const named: string[] = [];
-  for (const file of files.filter((one) => !one.endsWith('reseal.ts'))) {
+  for (const file of files.filter((one) => !one.endsWith('reseal.sql.ts'))) {
     const text = await readFile(new URL(file, folder), 'utf8');
     // If the table has several such columns, the type `Column` lists them.
     const several = [...(/^type Column = (.*);$/m.exec(text)?.[1] ?? '').matchAll(/'(\w+)'/g)];

@@ -7,7 +7,7 @@ import { Membership } from '../../src/database/models/membership.ts';
 import { Project } from '../../src/database/models/project.ts';
 import { Webhook } from '../../src/database/models/webhook.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import type { Cap } from '../../src/services/foundation/limits/caps.ts';
+import type { Cap } from '../../src/services/foundation/limits/caps.sql.ts';
 
 const createdAt = new Date('2026-01-01');
 const row = (organizationId: string) => ({ id: orderedId(), organizationId, createdAt });

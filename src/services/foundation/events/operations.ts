@@ -124,5 +124,5 @@ export async function sweepEvents(ctx: Context, stop?: Stop): Promise<void> {
   const retained = after(ctx.now, -secondsOf(ctx.config.events.retention));
   // Ids are ordered by time, so the oldest rows are found without a scan. The column `at` decides.
   const before = idOfInstant(retained.getTime());
-  await deleteOld(Event, { column: 'id', before, also: 'at < $2', bind: [retained] }, stop);
+  await deleteOld(Event, { column: 'id', before, and: { column: 'at', before: retained } }, stop);
 }

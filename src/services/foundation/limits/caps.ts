@@ -1,23 +1,20 @@
 import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { select } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import type { OperationName } from '../../../next.ts';
+import { type Cap, countStored } from './caps.sql.ts';
 
 // The caps that keep one organization or account from taking the instance for itself (security
 // O15). What is above a cap stays. Only adding is refused.
 
 /** The most that an organization can have of each kind. */
 export const caps = {
-  domains: { most: 50, what: 'pending domains', rows: "domains WHERE state = 'Pending' AND" },
-  webhooks: { most: 20, what: 'webhooks', rows: 'webhooks WHERE' },
-  clients: { most: 200, what: 'clients', rows: 'clients WHERE' },
-  projects: { most: 10_000, what: 'projects', rows: 'projects WHERE' },
-  mappings: { most: 10_000, what: 'group mappings', rows: 'group_mappings WHERE' },
-} as const;
-
-/** A kind of thing that an organization can have only so many of. */
-export type Cap = keyof typeof caps;
+  domains: { most: 50, what: 'pending domains' },
+  webhooks: { most: 20, what: 'webhooks' },
+  clients: { most: 200, what: 'clients' },
+  projects: { most: 10_000, what: 'projects' },
+  mappings: { most: 10_000, what: 'group mappings' },
+} as const satisfies Record<Cap, { most: number; what: string }>;
 
 // Object.keys returns strings.
 export const capNames = Object.keys(caps) as Cap[];
@@ -61,9 +58,6 @@ export async function requireCapRoom(
 ): Promise<void> {
   if (more <= 0) return;
   await hold.room(cap, organization.id);
-  const [counted] = await select<{ stored: number }>(
-    `SELECT count(*) AS stored FROM ${caps[cap].rows} organization_id = $1`,
-    [organization.id],
-  );
-  if ((counted?.stored ?? 0) + more > caps[cap].most) throw capReached(cap, organization);
+  const stored = await countStored(cap, organization.id);
+  if (stored + more > caps[cap].most) throw capReached(cap, organization);
 }

@@ -5,6 +5,31 @@ import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
 
 // The SQL of the requests that apps send. It bypasses the ORM, because these requests are frequent.
 
+/** The fields of an app that has authenticated. */
+export interface ProvedApp {
+  id: string;
+  accountId: string;
+  name: string;
+  /** The SHA-256 of the secret that the app sent. */
+  secretHash: string;
+}
+
+/** The app with a client id, and its account. */
+export interface FoundApp extends ProvedApp {
+  suspendedAt: unknown;
+  disabledAt: unknown;
+}
+
+const finding = `SELECT p.id, p.account_id AS "accountId", p.name, p.secret_hash AS "secretHash",
+    p.suspended_at AS "suspendedAt", a.disabled_at AS "disabledAt"
+  FROM apps p JOIN accounts a ON a.id = p.account_id WHERE p.client_id = $1`;
+
+/** The app with this client id, or null. */
+export async function findApp(clientId: string): Promise<FoundApp | null> {
+  const [app = null] = await select<FoundApp>(finding, [clientId], { prepared: true });
+  return app;
+}
+
 /** An app whose account is held. */
 interface HeldApp {
   /** The oldest of the app's `maxLive` newest live tokens; null if it has fewer. */

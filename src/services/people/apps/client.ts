@@ -1,37 +1,18 @@
 import type { Context } from '../../../context.ts';
 import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
-import { select } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import type { Reason } from '../../../reasons.ts';
 import { networkOf, siteOf } from '../../../text/address.ts';
 import { tallyEvent } from '../../foundation/events/record.ts';
 import { type Limit, requireRoom, spend } from '../../foundation/limits/limit.ts';
-
-/** The fields of an app that has authenticated. */
-export interface ProvedApp {
-  id: string;
-  accountId: string;
-  name: string;
-  /** The SHA-256 of the secret that the app sent. */
-  secretHash: string;
-}
+import { type FoundApp, findApp, type ProvedApp } from './apps.sql.ts';
 
 /** An authenticated app, and the context in which it acts. */
 export interface AppClient {
   app: ProvedApp;
   as: Context;
 }
-
-interface Row extends ProvedApp {
-  suspendedAt: unknown;
-  disabledAt: unknown;
-}
-
-// Bypasses the ORM, as it runs for every token request.
-const read = `SELECT p.id, p.account_id AS "accountId", p.name, p.secret_hash AS "secretHash",
-    p.suspended_at AS "suspendedAt", a.disabled_at AS "disabledAt"
-  FROM apps p JOIN accounts a ON a.id = p.account_id WHERE p.client_id = $1`;
 
 /**
  * Authenticates an app whose owner's account is enabled. Refuses with `invalid_client`, the same
@@ -47,7 +28,7 @@ export async function requireClient(
       hint: 'Send client_id and client_secret, in the form or with HTTP Basic authentication.',
     });
   }
-  const [app = null] = await select<Row>(read, [clientId], { prepared: true });
+  const app = await findApp(clientId);
   const reason = app === null ? 'no_such_app' : reasonAgainst(app, secret);
   if (app !== null && reason === null) {
     return { app, as: { ...ctx, actor: { kind: 'app', appId: app.id, name: app.name } } };
@@ -68,7 +49,7 @@ export function refusedClientsLimit({ client, config }: Context): Limit {
   return { name: 'refused clients', of: networkOf(client.address), most, seconds: 60 };
 }
 
-function reasonAgainst(app: Row, secret: string): Reason | null {
+function reasonAgainst(app: FoundApp, secret: string): Reason | null {
   const hash = hashOfSecret('cos_secret_', secret);
   if (hash === null || !isEqual(app.secretHash, hash)) return 'wrong_secret';
   if (app.suspendedAt !== null) return 'suspended';
@@ -90,7 +71,7 @@ export function clientRefused(reason: Reason | null): Refusal {
 /** Records one counted event per app, or per site for unknown apps, in 15 minutes (security X5). */
 async function recordRefusedClient(
   ctx: Context,
-  app: Row | null,
+  app: FoundApp | null,
   reason: Reason | null,
 ): Promise<void> {
   const address = networkOf(ctx.client.address);

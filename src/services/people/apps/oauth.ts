@@ -17,8 +17,8 @@ import { after, wholeSeconds } from '../../foundation/time.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
 import { recordTokenEvent, tokenUses } from '../tokens/token.ts';
-import { findSharedOrganization, readHeldApp } from './apps.sql.ts';
-import { clientRefused, type ProvedApp, requireClient } from './client.ts';
+import { findSharedOrganization, type ProvedApp, readHeldApp } from './apps.sql.ts';
+import { clientRefused, requireClient } from './client.ts';
 
 // The requests that apps send themselves, authenticated with id and secret (`requireClient`).
 

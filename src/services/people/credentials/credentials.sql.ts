@@ -69,3 +69,14 @@ export function countCredentials(accountId: string, now: Date): Promise<Counted[
     columns: { first: 'time', last: 'time' },
   });
 }
+
+/**
+ * The condition that the session of a code, token or grant is gone. Its column is no foreign key,
+ * because the client of a deleted session must still learn that it ended.
+ */
+export const ofNoSession = `NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id)
+  AND NOT (model = 'Grant' AND EXISTS (SELECT 1 FROM clients c
+    WHERE c.id = client_id AND c.backchannel_logout_uri IS NOT NULL))`;
+
+/** The condition that an access token is a bot token. */
+export const ofBot = `kind = 'bot'`;

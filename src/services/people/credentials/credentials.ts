@@ -21,7 +21,7 @@ import { discardTotp } from '../accounts/account.ts';
 import { deleteRecoveryCodes } from '../codes/recovery-code.ts';
 import { deletePasskeys, restrictPasskeys } from '../passkeys/passkey.ts';
 import { endSessions } from '../sessions/end.ts';
-import { countCredentials, credentialKinds } from './credentials.sql.ts';
+import { countCredentials, credentialKinds, ofBot, ofNoSession } from './credentials.sql.ts';
 
 // The one list of tables that hold credentials (security I3). Add a new kind of credential here:
 // `endSignIns` and `endCredentials` use this list. Tests compare it with the schema and with
@@ -109,11 +109,6 @@ export async function endCredentials(ctx: Context, accountId: string, kept: Kept
 }
 
 const forever = new Date('9999-12-31');
-// `session_id` is no foreign key: the client of a deleted session must still learn that it ended.
-const ofNoSession = `NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id)
-  AND NOT (model = 'Grant' AND EXISTS (SELECT 1 FROM clients c
-    WHERE c.id = client_id AND c.backchannel_logout_uri IS NOT NULL))`;
-
 /**
  * Deletes expired credentials, except personal access tokens: their owners see them in the list.
  */
@@ -122,7 +117,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
   for (const step of Object.values(steps)) await deleteOld(step, expired, stop);
   // A refresh token that was made before this has expired; ids are ordered by time.
   const made = idOfInstant(after(now, -refreshIdleSeconds).getTime());
-  const old = { column: 'id', before: made, also: 'expires_at < $2', bind: [now] };
+  const old = { column: 'id', before: made, and: expired };
   await deleteOld(RefreshToken, old, stop);
   // A session can have 1,400 refresh tokens, which are deleted with it.
   await deleteOld(Session, { ...expired, batch: 20 }, stop);
@@ -130,7 +125,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
   await deleteOld(ProviderRecord, { ...expired, before: forever, also: ofNoSession }, stop);
   await deleteOld(HostTicket, expired, stop);
   await deleteOld(Invitation, expired, stop);
-  await deleteOld(AccessToken, { ...expired, also: `kind = 'bot'` }, stop);
+  await deleteOld(AccessToken, { ...expired, also: ofBot }, stop);
 }
 
 /** One kind of credential of an account. */

@@ -104,7 +104,7 @@ export async function findAdminTokens(
 export interface Mark {
   kind: string;
   table: string;
-  /** The column of the mark, as a condition. */
+  /** The column of the mark. */
   mark: string;
 }
 
@@ -115,7 +115,8 @@ export function findMarked(
 ): Promise<{ accountId: string; kind: string }[]> {
   const marks = marked.map(({ kind, table, mark }) => {
     const owner = table === 'accounts' ? 'id' : 'account_id';
-    return `SELECT ${owner} AS "accountId", '${kind}' AS kind FROM ${table} WHERE ${owner} IN (LIST) AND ${mark}`;
+    const lives = table === 'sessions' ? ' AND ended_at IS NULL' : '';
+    return `SELECT ${owner} AS "accountId", '${kind}' AS kind FROM ${table} WHERE ${owner} IN (LIST) AND ${mark}${lives}`;
   });
   return selectAmong<{ accountId: string; kind: string }>(accountIds, (list) =>
     marks.join(' UNION ALL ').replaceAll('LIST', list),

@@ -84,7 +84,7 @@ export const markedCredentials: readonly Marked[] = [
   {
     kind: 'session',
     table: 'sessions',
-    mark: 'unapproved AND ended_at IS NULL',
+    mark: 'unapproved',
     end: (ctx, account) => endSessions(ctx, ofAccount(account)),
   },
 ];

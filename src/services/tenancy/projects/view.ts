@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Account } from '../../../database/models/account.ts';
 import type { Project, ProjectRole } from '../../../database/models/project.ts';
 import type { ProjectMembership } from '../../../database/models/project-membership.ts';
-import { selectAmong } from '../../../database/select.ts';
 import { type Shown, shownTo } from '../../foundation/authority/shown.ts';
 import { id, instant, projectRole } from '../../foundation/fields.ts';
 import { memberView, originView } from '../memberships/membership.ts';
+import { findSynced, findSyncedInProjects, type SyncedRow } from './synced.sql.ts';
 
 export const projectView = z.object({
   id,
@@ -57,7 +56,7 @@ interface Synced {
 
 /** The project memberships that a connection has given. */
 export async function findGivenBy(organizationId: string, connectionId: string) {
-  const rows = await readSynced(organizationId, 'by', [connectionId]);
+  const rows = await findSyncedInProjects(organizationId, 'by', [connectionId]);
   return (await viewSynced(organizationId, rows)).map(({ user, project = '', role }) => {
     return { user, project, role };
   });
@@ -68,42 +67,11 @@ export async function findGiven(
   organizationId: string,
   mappingIds: string[],
 ): Promise<Map<string, Synced[]>> {
-  const inProjects = await readSynced(organizationId, 'mappingId', mappingIds);
-  const inOrganization = await selectAmong<SyncedRow>(
-    mappingIds,
-    (list, organization) => `SELECT a.id, a.email, a.name, m.role, m.origin ->> 'mappingId' AS cause
-       FROM memberships m JOIN accounts a ON a.id = m.account_id
-      WHERE m.origin ->> 'mappingId' IN (${list}) AND m.organization_id = ${organization}
-        AND m.synced ORDER BY m.account_id`,
-    [organizationId],
-  );
+  const inProjects = await findSyncedInProjects(organizationId, 'mappingId', mappingIds);
+  const inOrganization = await findSynced(organizationId, mappingIds);
   const synced = await viewSynced(organizationId, [...inProjects, ...inOrganization]);
   const byMapping = Map.groupBy(synced, ({ cause }) => cause);
   return new Map([...byMapping].map(([id, some]) => [id, some.map(({ cause: _, ...one }) => one)]));
-}
-
-interface SyncedRow extends Pick<Account, 'id' | 'email' | 'name'> {
-  project?: string;
-  role: ProjectRole;
-  cause: string;
-}
-
-function readSynced(
-  organizationId: string,
-  part: 'by' | 'mappingId',
-  causes: string[],
-): Promise<SyncedRow[]> {
-  const cause = `m.origin ->> '${part}'`;
-  return selectAmong<SyncedRow>(
-    causes,
-    (list, org) => `SELECT a.id, a.email, a.name, p.slug AS project, m.role, ${cause} AS cause
-       FROM project_memberships m
-       JOIN projects p ON p.id = m.project_id
-       JOIN accounts a ON a.id = m.account_id
-      WHERE ${cause} IN (${list}) AND p.organization_id = ${org} AND m.synced
-      ORDER BY m.project_id, m.account_id`,
-    [organizationId],
-  );
 }
 
 /** The memberships, with each person as the organization sees them (security I4). */

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { SignInMethod } from '../../../database/models/session.ts';
-import { select } from '../../../database/select.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { readGoverning } from './governing.sql.ts';
 
 /** The sign-in settings of spec §2.9, in its order, and `passkey`. */
 export const settingNames = [
@@ -59,26 +59,6 @@ export interface Governing {
   settings: SignInRules;
 }
 
-// Bypasses the ORM with one read, because every sign-in runs this query.
-const query = `SELECT g.id, g.owner, s.password, s.passkey, s.magic_code AS "magicCode", s.google, s.github,
-    s.allow_self_signup AS "allowSelfSignup",
-    s.restrict_oauth_to_verified_domains AS "restrictOauthToVerifiedDomains"
-  FROM (SELECT COALESCE(d.organization_id, o.id) AS id, d.organization_id AS owner FROM (SELECT 1 AS one) always
-    LEFT JOIN domains d ON d.name = $1 AND d.state = $2
-    LEFT JOIN organizations o ON d.id IS NULL AND $3 = 'operator'
-      AND (SELECT COUNT(*) FROM (SELECT 1 FROM organizations LIMIT 2) two) = 1) g
-  LEFT JOIN sign_in_settings s ON s.organization_id = g.id`;
-
-const columns = {
-  password: 'flag',
-  passkey: 'flag',
-  magicCode: 'flag',
-  google: 'flag',
-  github: 'flag',
-  allowSelfSignup: 'flag',
-  restrictOauthToVerifiedDomains: 'flag',
-} as const;
-
 /**
  * The settings that govern an address. The organization that has verified its domain decides. Else
  * the only organization decides, if only the operator may make organizations. Else the instance's
@@ -90,12 +70,7 @@ export function findGoverningSettings(ctx: Context, email: string | null): Promi
 
 /** Like `findGoverningSettings`, for a canonical e-mail domain; '' for no domain. */
 export async function findGoverningDomain(ctx: Context, domain: string): Promise<Governing> {
-  const [row] = await select<Stored & { id: string | null; owner: string | null }>(
-    query,
-    [domain, 'Verified', ctx.config.orgs.creation],
-    { prepared: true, columns },
-  );
-  if (row === undefined) throw new Error('a query that always returns a row returned none');
+  const row = await readGoverning(domain, ctx.config.orgs.creation);
   return { organizationId: row.id, verified: row.owner !== null, settings: settingsOf(ctx, row) };
 }
 

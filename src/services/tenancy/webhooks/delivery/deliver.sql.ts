@@ -14,3 +14,8 @@ export async function findDue(now: Date, most: number): Promise<string[]> {
   );
   return rows.map(({ id }) => id);
 }
+
+/** The condition that a delivery has this status. */
+export function hasStatus(status: 'waiting' | 'delivered' | 'dead'): string {
+  return `status = '${status}'`;
+}

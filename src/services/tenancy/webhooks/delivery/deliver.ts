@@ -11,7 +11,7 @@ import { finishAll } from '../../../../host/queue.ts';
 import { recordEvent } from '../../../foundation/events/record.ts';
 import { after } from '../../../foundation/time.ts';
 import { type Outcome, sendMessage } from '../webhook.ts';
-import { findDue } from './deliver.sql.ts';
+import { findDue, hasStatus } from './deliver.sql.ts';
 import { planAfter } from './plan.ts';
 
 // One daemon at a time delivers to a webhook, one message after the other. The daemon holds a lease
@@ -121,12 +121,12 @@ const deliveredSeconds = 7 * 24 * 3600;
 export async function sweepDeliveries(ctx: Context, stop: Stop): Promise<void> {
   const week = after(ctx.now, -deliveredSeconds);
   const retained = after(ctx.now, -secondsOf(ctx.config.events.retention));
-  const ended = (status: string, before: Date) =>
-    deleteOld(WebhookDelivery, { column: 'ended_at', before, also: `status = '${status}'` }, stop);
+  const ended = (status: 'delivered' | 'dead', before: Date) =>
+    deleteOld(WebhookDelivery, { column: 'ended_at', before, also: hasStatus(status) }, stop);
   await ended('delivered', week);
   await ended('dead', retained);
   // Ids are ordered by time, and hardly any delivery as old as this has another status.
   const made = idOfInstant(retained.getTime());
-  const waiting = { also: `status = 'waiting' AND at < $2`, bind: [retained] };
+  const waiting = { and: { column: 'at', before: retained }, also: hasStatus('waiting') };
   await deleteOld(WebhookDelivery, { column: 'id', before: made, ...waiting }, stop);
 }

@@ -1,0 +1,49 @@
+import { inByteOrder } from '../../../database/dialect-sql.ts';
+import { execute, select } from '../../../database/select.ts';
+
+// The SQL that finds and replaces sealed values.
+
+/** Every column that holds sealed values, bound to the `id` of their row. */
+export const sealedColumns = [
+  { table: 'accounts', column: 'totp_secret' },
+  { table: 'instance_keys', column: 'sealed' },
+  { table: 'ldap_connections', column: 'bind_password' },
+  { table: 'signing_keys', column: 'private_jwk' },
+  { table: 'sso_connections', column: 'client_secret' },
+  { table: 'webhooks', column: 'secret' },
+  { table: 'webhooks', column: 'previous_secret' },
+];
+
+/** A column with sealed values. */
+export type SealedColumn = (typeof sealedColumns)[number];
+
+/** Up to `most` rows whose value was not sealed by the key of this prefix. */
+export function findFormer(
+  { table, column }: SealedColumn,
+  prefix: string,
+  most: number,
+): Promise<{ id: string; sealed: string }[]> {
+  // An index finds these two ranges. A slash is the next character after a dot.
+  const bytes = inByteOrder(column);
+  const sides = [`${bytes} < $1`, `${bytes} >= $2`].map(
+    (side) =>
+      `SELECT id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL AND ${side}`,
+  );
+  return select<{ id: string; sealed: string }>(`${sides.join(' UNION ALL ')} LIMIT ${most}`, [
+    prefix,
+    prefix.replace(/\.$/, '/'),
+  ]);
+}
+
+/** Replaces a sealed value, unless another process has changed it meanwhile. */
+export async function replaceSealed(
+  { table, column }: SealedColumn,
+  id: string,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await execute(`UPDATE ${table} SET ${column} = $1 WHERE id = $2 AND ${column} = $3`, [
+    to,
+    id,
+    from,
+  ]);
+}

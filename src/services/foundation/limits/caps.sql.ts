@@ -1,0 +1,22 @@
+import { select } from '../../../database/select.ts';
+
+/** What an organization can have only so many of, as the rows to count. */
+const rows = {
+  domains: "domains WHERE state = 'Pending' AND",
+  webhooks: 'webhooks WHERE',
+  clients: 'clients WHERE',
+  projects: 'projects WHERE',
+  mappings: 'group_mappings WHERE',
+};
+
+/** A kind of thing that an organization can have only so many of. */
+export type Cap = keyof typeof rows;
+
+/** How many of a kind the organization has. */
+export async function countStored(cap: Cap, organizationId: string): Promise<number> {
+  const [counted] = await select<{ stored: number }>(
+    `SELECT count(*) AS stored FROM ${rows[cap]} organization_id = $1`,
+    [organizationId],
+  );
+  return counted?.stored ?? 0;
+}
