@@ -87,6 +87,13 @@ export function readSqlite(file: string, sql: string): Record<string, unknown>[]
   }
 }
 
+/** Whether SQLite finds no fault in the file. */
+export function isIntact(file: string): boolean {
+  const [found] = readSqlite(file, 'PRAGMA integrity_check');
+  const broken = readSqlite(file, 'PRAGMA foreign_key_check').length;
+  return found?.['integrity_check'] === 'ok' && broken === 0;
+}
+
 /** Resolves when the file is synced to disk. */
 export async function synced(path: string): Promise<void> {
   const file = await open(path, 'r');

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { NamedThing } from '../../services/instance/completion.ts';
+import type { NamedThing } from '../../services/instance/completion.sql.ts';
 import { escaped } from '../../text/escape.ts';
 import { isSeen } from '../../text/unseen.ts';
 import { isLocal } from '../door.ts';
@@ -65,7 +65,7 @@ async function namesOf({ names }: Wanted, flags: Typed): Promise<NamedThing[]> {
   requireDatabaseFile(loaded);
   becomeInstanceOwner(loaded);
   const { openUnprepared } = await import('../../app.ts');
-  const { listNames } = await import('../../services/instance/completion.ts');
+  const { listNames } = await import('../../services/instance/completion.sql.ts');
   const late = setTimeout(() => process.exit(0), patience);
   const database = await openUnprepared(loaded.config);
   try {

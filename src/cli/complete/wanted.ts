@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import type { Kind, NamedThing } from '../../services/instance/completion.ts';
+import type { Kind, NamedThing } from '../../services/instance/completion.sql.ts';
 import { findCommand } from '../aliases.ts';
 
 /** The completions of a line: idctl's own words, names in the database, or files. */

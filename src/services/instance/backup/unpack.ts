@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Address, fileOf, type Link, onLink } from '../../../database/connect.ts';
 import { migrations } from '../../../database/migrations/index.ts';
 import { requireProgram, run } from '../../../database/postgres-programs.ts';
-import { readSqlite, synced } from '../../../database/sqlite-copy.ts';
+import { isIntact, synced } from '../../../database/sqlite-copy.ts';
 import { Refusal } from '../../../errors.ts';
 import { type Backup, invalid } from './container.ts';
 import { finished, inFolder, unfinished } from './unfinished.ts';
@@ -67,9 +67,7 @@ async function unpack(backup: Backup, to: string): Promise<void> {
 }
 
 function requireIntegrity(file: string): void {
-  const [found] = readSqlite(file, 'PRAGMA integrity_check');
-  const broken = readSqlite(file, 'PRAGMA foreign_key_check').length;
-  if (found?.['integrity_check'] === 'ok' && broken === 0) return;
+  if (isIntact(file)) return;
   throw invalid(
     'The database was already damaged when this backup was made.',
     'Use an earlier backup.',

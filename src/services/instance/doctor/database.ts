@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Database } from '../../../database/open.ts';
-import { select } from '../../../database/select.ts';
 import { right, skipped, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../text/shell-word.ts';
 import { type Check, check } from './check.ts';
+import { checkQuickly, readJournalMode } from './database.sql.ts';
 
 /** The database to check, and how to open it. */
 export interface Subject {
@@ -72,8 +72,7 @@ function checkWrites(database: Database): Promise<Check> {
 async function checkFile(file: string): Promise<Check[]> {
   return [
     await check('journal', 'write-ahead (WAL)', async () => {
-      const [row] = await select<{ journal_mode: string }>('PRAGMA journal_mode', []);
-      const mode = row?.journal_mode ?? 'unknown';
+      const mode = (await readJournalMode()) ?? 'unknown';
       return mode === 'wal'
         ? right('write-ahead (WAL)')
         : wrong(
@@ -96,8 +95,7 @@ async function checkPages(file: string) {
       `sqlite3 ${shellWord(file)} 'PRAGMA quick_check'`,
     );
   }
-  const rows = await select<{ quick_check: string }>('PRAGMA quick_check(1)', []);
-  const said = rows[0]?.quick_check ?? 'nothing';
+  const said = (await checkQuickly()) ?? 'nothing';
   if (said === 'ok') return right('whole');
   // The first line only names the database.
   const fault = said.split('\n').find((line) => line !== '' && !line.startsWith('***')) ?? said;

@@ -6,11 +6,12 @@ import {
   unfinishedMarkIn,
   unfinishedRow,
 } from '../../../database/marks.ts';
-import { onPlain, type PlainRow } from '../../../database/plain-connection.ts';
+import { onPlain } from '../../../database/plain-connection.ts';
 import { databaseRefusal } from '../../../database/refusals.ts';
 import { readSqlite } from '../../../database/sqlite-copy.ts';
 import { Refusal } from '../../../errors.ts';
 import { userName } from '../../../host/file-fault.ts';
+import { type Ask, listMigrations, listTableNames, readMoves } from './move.sql.ts';
 
 // Examines the new database before anything is written there.
 
@@ -66,8 +67,8 @@ export async function findCopy(to: Address, move: string): Promise<'none' | 'hal
 
 function hasReleased(to: Address, move: string): Promise<boolean> {
   return asking(to, async (ask) => {
-    const rows = await ask("SELECT data FROM events WHERE kind = 'database.moved'");
-    return rows.some(({ data }) => moveIn(data) === move);
+    const moves = await readMoves(ask);
+    return moves.some((data) => moveIn(data) === move);
   });
 }
 
@@ -77,28 +78,20 @@ function moveIn(data: unknown): unknown {
   return typeof read === 'object' && read !== null && 'move' in read ? read.move : null;
 }
 
-type Ask = (sql: string) => Promise<PlainRow[]>;
-
 /** The tables in the new database, and the names in its table `migrations`. Writes nothing. */
 async function lookAt(to: Address): Promise<{ tables: string[]; names: string[] }> {
   if (isMissing(to)) return { tables: [], names: [] };
   if (to.url.startsWith('sqlite:')) requireOwnFile(to);
   try {
     return await asking(to, async (ask) => {
-      const tables = namesIn(await ask(to.url.startsWith('sqlite:') ? inSqlite : inPostgres));
+      const isSqlite = to.url.startsWith('sqlite:');
+      const tables = await listTableNames(ask, isSqlite ? 'sqlite' : 'postgres');
       const marked = tables.includes('migrations');
-      return { tables, names: marked ? namesIn(await ask('SELECT name FROM migrations')) : [] };
+      return { tables, names: marked ? await listMigrations(ask) : [] };
     });
   } catch (error) {
     throw ofTarget(to, error);
   }
-}
-
-const inSqlite = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
-const inPostgres = 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()';
-
-function namesIn(rows: PlainRow[]): string[] {
-  return rows.map(({ name }) => String(name));
 }
 
 /** Whether the SQLite file is missing: opening it would create it. */

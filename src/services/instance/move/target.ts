@@ -5,17 +5,14 @@ import { type UnfinishedMark, unfinishedRow } from '../../../database/marks.ts';
 import { applyMigrations, markFirst } from '../../../database/migrate.ts';
 import { migrations } from '../../../database/migrations/index.ts';
 import { connectPlain, type PlainConnection } from '../../../database/plain-connection.ts';
-import { execute, select } from '../../../database/select.ts';
 import type { Table } from '../../../database/tables.ts';
 import { Refusal } from '../../../errors.ts';
 import { isMissing, ofTarget, replacedRow } from './look.ts';
+import { deleteMark, setLockingMode, touchMark, tryMoveLock } from './move.sql.ts';
 import { statementPatience } from './source.ts';
 
 // From its first table until the end of the move, the new database has a mark. Daemons and commands
 // refuse a marked database.
-
-/** This is not the lock for migrations, which each migration takes in its own transaction. */
-const moveLock = 7_236_412_012;
 
 /**
  * Marks an empty database or an unfinished copy, migrates it, and empties its tables. Until the
@@ -42,9 +39,9 @@ async function removeEmpty(file: string): Promise<void> {
 async function claim(to: Address, mark: UnfinishedMark, tables: Table[]): Promise<PlainConnection> {
   const connection = await connectPlain(to, statementPatience);
   try {
-    if (connection.dialect === 'postgres') await takeMoveLock(connection);
+    if (connection.dialect === 'postgres' && !(await tryMoveLock(connection))) throw underWay();
     await prepareSchema(to, mark);
-    if (connection.dialect === 'sqlite') await connection.all('PRAGMA locking_mode = EXCLUSIVE');
+    if (connection.dialect === 'sqlite') await setLockingMode(connection, 'EXCLUSIVE');
     await emptyTables(connection, tables);
     await connection.setSync(false);
     return connection;
@@ -56,12 +53,12 @@ async function claim(to: Address, mark: UnfinishedMark, tables: Table[]): Promis
 
 /** Syncs the whole copy to disk, and turns on syncing for later commits. */
 export async function storeCopy(
-  { all, setSync }: PlainConnection,
+  connection: PlainConnection,
   { mark, now }: { mark: UnfinishedMark; now: Date },
 ): Promise<void> {
-  await setSync(true);
+  await connection.setSync(true);
   // A synchronous commit also syncs all commits before it.
-  await all('UPDATE migrations SET applied_at = $1 WHERE name = $2', [now, unfinishedRow(mark)]);
+  await touchMark(connection, unfinishedRow(mark), now);
 }
 
 /**
@@ -69,16 +66,10 @@ export async function storeCopy(
  * another move has replaced the mark.
  */
 export async function removeMark(mark: UnfinishedMark): Promise<void> {
-  const name = unfinishedRow(mark);
-  // This update takes the write lock before the check.
-  await execute('UPDATE migrations SET applied_at = applied_at WHERE name = $1', [name]);
-  const found = await select('SELECT name FROM migrations WHERE name = $1', [name]);
-  if (found.length === 0) {
-    throw new Refusal('conflict', 'Another move has claimed the new database.', {
-      hint: 'The current database is unchanged. Move it to a different database.',
-    });
-  }
-  await execute('DELETE FROM migrations WHERE name = $1', [name]);
+  if (await deleteMark(unfinishedRow(mark))) return;
+  throw new Refusal('conflict', 'Another move has claimed the new database.', {
+    hint: 'The current database is unchanged. Move it to a different database.',
+  });
 }
 
 async function prepareSchema(to: Address, mark: UnfinishedMark): Promise<void> {
@@ -90,10 +81,8 @@ async function prepareSchema(to: Address, mark: UnfinishedMark): Promise<void> {
   });
 }
 
-async function takeMoveLock({ all }: PlainConnection): Promise<void> {
-  const [taken] = await all(`SELECT pg_try_advisory_lock(${moveLock}) AS taken`);
-  if (taken?.['taken'] === true) return;
-  throw new Refusal('conflict', 'Another move into the new database is under way.', {
+function underWay(): Refusal {
+  return new Refusal('conflict', 'Another move into the new database is under way.', {
     hint: 'Wait until the other move ends.',
   });
 }
