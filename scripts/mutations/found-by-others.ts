@@ -86,7 +86,7 @@ export const foundByOthers: Mutation[] = [
   {
     rule: 'O7',
     without: 'that a SCIM group counts only in its own organization',
-    file: 'src/services/provisioning/scim/groups/group.ts',
+    file: 'src/services/provisioning/scim/groups/group.sql.ts',
     from: 'WHERE r.id = $1 AND r.organization_id = $2',
     to: "WHERE r.id = $1 AND $2 <> ''",
     test: 'test/http/scim-groups.test.ts',

@@ -6,9 +6,9 @@ import {
   type ScimResource,
   userSchema,
 } from '../../src/services/foundation/scim-user/attribute.ts';
+import { filterCondition } from '../../src/services/provisioning/scim/filter.sql.ts';
 import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
-import { filterCondition } from '../../src/services/provisioning/scim/filter-sql.ts';
 import { filters } from '../support/scim.ts';
 
 const barbara: ScimResource = {

@@ -11,11 +11,11 @@ import type { ScimResource } from '../../src/services/foundation/scim-user/attri
 import { fold, userNames } from '../../src/services/foundation/scim-user/names.ts';
 import type { WrittenUser } from '../../src/services/foundation/scim-user/resource.ts';
 import { searchDocument, searchEmails } from '../../src/services/foundation/scim-user/search.ts';
+import { filterCondition } from '../../src/services/provisioning/scim/filter.sql.ts';
 import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';
 import { matches } from '../../src/services/provisioning/scim/filter-match.ts';
-import { filterCondition } from '../../src/services/provisioning/scim/filter-sql.ts';
-import { sortExpression } from '../../src/services/provisioning/scim/sql.ts';
+import { sortExpression } from '../../src/services/provisioning/scim/sort.sql.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 import { filters, instants, long, resources, seen } from '../support/scim.ts';
 

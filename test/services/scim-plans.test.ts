@@ -6,8 +6,8 @@ import { execute, refreshStatistics, select } from '../../src/database/select.ts
 import { transaction } from '../../src/database/transaction.ts';
 import { parseFilter } from '../../src/services/provisioning/scim/filter.ts';
 import { keysOf } from '../../src/services/provisioning/scim/filter-keys.ts';
-import { composeFound } from '../../src/services/provisioning/scim/list/filtered.ts';
-import { userListing } from '../../src/services/provisioning/scim/list/listing.ts';
+import { composeFound } from '../../src/services/provisioning/scim/list/filtered.sql.ts';
+import { userListing } from '../../src/services/provisioning/scim/list/listing.sql.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
 
 // With 20,000 records, the query plans of these filters use an index, with and without statistics.

@@ -8,7 +8,7 @@ import {
   planWaiting,
 } from '../../src/services/provisioning/mappings/replan.ts';
 import { listScimGroupMembers } from '../../src/services/provisioning/scim/groups/admin.ts';
-import { holdGroup } from '../../src/services/provisioning/scim/groups/group.ts';
+import { holdGroup } from '../../src/services/provisioning/scim/groups/group.sql.ts';
 import { deleteGroup } from '../../src/services/provisioning/scim/groups/write.ts';
 import { listProjectMembers } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';

@@ -1,4 +1,4 @@
-import { select } from '../../../database/select.ts';
+import { execute, select } from '../../../database/select.ts';
 
 /** The ids of up to `most` accounts, chosen at random among the newest. */
 export async function sampleNewest(most: number, amongNewest: number): Promise<string[]> {
@@ -7,4 +7,9 @@ export async function sampleNewest(most: number, amongNewest: number): Promise<s
     [],
   );
   return rows.map(({ id }) => id);
+}
+
+/** Gives the account a name. */
+export async function renameAccount(id: string, name: string): Promise<void> {
+  await execute('UPDATE accounts SET name = $2 WHERE id = $1', [id, name]);
 }

@@ -1,9 +1,14 @@
-import { hold } from '../../../database/hold.ts';
-import type { OrgRole, Origin, Role } from '../../../database/models/membership.ts';
-import type { ProjectRole } from '../../../database/models/project.ts';
-import { select, selectAmong } from '../../../database/select.ts';
+import type { Origin } from '../../../database/models/membership.ts';
 import { slowly } from '../../../host/queue.ts';
-import { readAllRows } from '../../foundation/page.ts';
+import {
+  holdMembers,
+  type MemberRow,
+  readGivingMappings,
+  readKnownGroups,
+  readMembers,
+  readProjectMembers,
+  readPushedGroups,
+} from './facts.sql.ts';
 import {
   type Because,
   type Current,
@@ -54,28 +59,12 @@ export const newMember: CurrentRole = {
   origin: { kind: assumedKind },
 };
 
-interface MappingRow {
-  id: string;
-  group: string;
-  projectId: string | null;
-  role: ProjectRole | null;
-  orgRole: OrgRole | null;
-}
-
 /**
  * Reads the mappings to roles in the organization and its own projects (security I7), oldest first.
  * An organization has at most 10,000 mappings.
  */
 export async function readRules(organizationId: string): Promise<Rules> {
-  const rows = await readAllRows((after, count) =>
-    select<MappingRow>(
-      `SELECT m.id, m.group_name AS "group", p.id AS "projectId", m.role, m.org_role AS "orgRole"
-         FROM group_mappings m
-         LEFT JOIN projects p ON p.id = m.project_id AND p.organization_id = m.organization_id
-        WHERE m.organization_id = $1 AND m.id > $2 ORDER BY m.id LIMIT $3`,
-      [organizationId, after, count],
-    ),
-  );
+  const rows = await readGivingMappings(organizationId);
   const sources = await findSources(organizationId);
   return {
     organizationId,
@@ -153,40 +142,14 @@ function fateOf({ sources }: PersonRules, { claims }: PersonFacts, { source, by 
   return from.autoRemove ? 'ends' : 'stays';
 }
 
-interface MemberRow {
-  accountId: string;
-  role: Role;
-  synced: boolean;
-  origin: Origin;
-}
-
-const kinds = { columns: { synced: 'flag', origin: 'json' } } as const;
-
-const memberRows = (list: string, organization: string) =>
-  `SELECT account_id AS "accountId", role, synced, origin FROM memberships
-    WHERE account_id IN (${list}) AND organization_id = ${organization} ORDER BY account_id`;
-
 /** Reads members' groups and roles. Omits accounts that are not members. */
 export async function readPeople(rules: Rules, accountIds: readonly string[]) {
-  const { organizationId } = rules;
-  const members = await selectAmong<MemberRow>(
-    accountIds.toSorted(),
-    memberRows,
-    [organizationId],
-    kinds,
-  );
-  return peopleOf(rules, members);
+  return peopleOf(rules, await readMembers(rules.organizationId, accountIds));
 }
 
 /** Like `readPeople`, and holds the memberships. Hold the accounts before. */
 export async function holdPeople(rules: Rules, accountIds: readonly string[]) {
-  const { organizationId } = rules;
-  const members = await hold.among<MemberRow>([accountIds, memberRows, [organizationId], kinds], {
-    kind: 'membership',
-    how: 'whole',
-    id: ({ accountId }) => `${organizationId} ${accountId}`,
-  });
-  return peopleOf(rules, members);
+  return peopleOf(rules, await holdMembers(rules.organizationId, accountIds));
 }
 
 async function peopleOf(
@@ -211,14 +174,7 @@ async function addClaims(
   sources: GroupSource[],
 ): Promise<void> {
   for (const source of sources) {
-    const rows = await selectAmong<{ accountId: string; groups: string[] }>(
-      ids,
-      (list, connection) => `SELECT account_id AS "accountId", known_groups AS groups
-        FROM identities WHERE account_id IN (${list}) AND connection_id = ${connection}
-         AND known_groups IS NOT NULL`,
-      [source.id],
-      { columns: { groups: 'json' } },
-    );
+    const rows = await readKnownGroups(source.id, ids);
     // Disabled connections, and directories without a groups attribute, provide no groups.
     if (!source.gives) continue;
     for (const { accountId, groups } of rows) people.get(accountId)?.claims.set(source.id, groups);
@@ -230,15 +186,7 @@ async function addPushed(
   ids: string[],
   organizationId: string,
 ): Promise<void> {
-  const rows = await selectAmong<PersonFacts['scim'][number] & { accountId: string }>(
-    ids,
-    (list, organization) => `SELECT r.account_id AS "accountId", g.display_name AS "displayName",
-        g.external_id AS "externalId"
-       FROM scim_records r JOIN scim_group_members m ON m.record_id = r.id
-       JOIN scim_groups g ON g.id = m.group_id
-      WHERE r.account_id IN (${list}) AND r.organization_id = ${organization}`,
-    [organizationId],
-  );
+  const rows = await readPushedGroups(organizationId, ids);
   for (const { accountId, ...group } of rows) people.get(accountId)?.scim.push(group);
 }
 
@@ -247,14 +195,6 @@ async function addProjects(
   ids: string[],
   organizationId: string,
 ): Promise<void> {
-  const rows = await selectAmong<MemberRow & { projectId: string; role: ProjectRole }>(
-    ids,
-    (list, organization) => `SELECT m.account_id AS "accountId", m.project_id AS "projectId",
-        m.role, m.synced, m.origin
-       FROM project_memberships m JOIN projects p ON p.id = m.project_id
-      WHERE m.account_id IN (${list}) AND p.organization_id = ${organization}`,
-    [organizationId],
-    kinds,
-  );
+  const rows = await readProjectMembers(organizationId, ids);
   for (const { accountId, ...row } of rows) people.get(accountId)?.current.push(row);
 }

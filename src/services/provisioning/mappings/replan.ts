@@ -1,17 +1,24 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
-import { keeping } from '../../../database/hold-rows.ts';
-import type { Organization } from '../../../database/models/organization.ts';
-import { execute, select, selectAmong } from '../../../database/select.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { remembered } from '../../../host/memory.ts';
 import { finishAll } from '../../../host/queue.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { inTurnOfJob } from '../../foundation/limits/turns.ts';
-import { readAllRows } from '../../foundation/page.ts';
-import { fold } from '../../foundation/scim-user/names.ts';
 import { replanPeople } from './apply.ts';
+import {
+  findGroupsByExternalId,
+  findGroupsNamed,
+  findReplans,
+  findSomeAccountsIn,
+  findWaiting,
+  hasGroups,
+  insertReplans,
+  readAccountsIn,
+  takeReplans,
+  type Waiting,
+} from './replan.sql.ts';
 
 // Plans people again when groups or mappings change. A few are planned immediately, in the
 // transaction of the change. More are put on a list, which a job plans in batches.
@@ -28,16 +35,7 @@ export async function planLater(
 ): Promise<void> {
   const ids = accountIds.toSorted();
   for (let at = 0; at < ids.length; at += 100) {
-    const some = ids.slice(at, at + 100);
-    const list = some.map((_, place) => `$${place + 2}`).join(', ');
-    // Omits accounts that were just deleted.
-    await execute(
-      `INSERT INTO scim_replans (organization_id, account_id)
-       SELECT o.id, a.id FROM organizations o JOIN accounts a ON a.id IN (${list})
-        WHERE o.id = $1 ORDER BY a.id ${keeping('a')}
-       ON CONFLICT (organization_id, account_id) DO NOTHING`,
-      [organizationId, ...some],
-    );
+    await insertReplans(organizationId, ids.slice(at, at + 100));
     await yieldToEventLoop();
   }
 }
@@ -49,15 +47,7 @@ export async function planMembersLater(
 ): Promise<void> {
   const accountIds = new Set<string>();
   for (const groupId of groupIds) {
-    const members = await readAllRows((after, count) =>
-      select<{ id: string; accountId: string }>(
-        `SELECT m.record_id AS id, r.account_id AS "accountId"
-           FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
-          WHERE m.group_id = $1 AND m.record_id > $2 ORDER BY m.record_id LIMIT $3`,
-        [groupId, after, count],
-      ),
-    );
-    for (const { accountId } of members) accountIds.add(accountId);
+    for (const accountId of await readAccountsIn(groupId)) accountIds.add(accountId);
   }
   await planLater(organizationId, [...accountIds]);
 }
@@ -76,14 +66,7 @@ export async function planMapped(
   const groupIds = await findMapped(organizationId, mappings);
   if (groupIds.length === 0) return;
   if (later) return planMembersLater(organizationId, groupIds);
-  const people = await selectAmong<{ id: string }>(
-    groupIds,
-    (list, most) => `SELECT DISTINCT r.account_id AS id
-       FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
-      WHERE m.group_id IN (${list}) LIMIT ${most}`,
-    [maxAtOnce + 1],
-  );
-  const ids = [...new Set(people.map(({ id }) => id))];
+  const ids = await findSomeAccountsIn(groupIds, maxAtOnce + 1);
   if (ids.length <= maxAtOnce) await replanPeople(ctx, organizationId, ids, 'scim');
   else await planMembersLater(organizationId, groupIds);
 }
@@ -94,42 +77,15 @@ async function findMapped(
   mappings: readonly { group: string }[],
 ): Promise<string[]> {
   const names = new Set(mappings.map(({ group }) => group));
-  const [any] = await select<{ id: string }>(
-    'SELECT id FROM scim_groups WHERE organization_id = $1 LIMIT 1',
-    [organizationId],
-  );
-  if (any === undefined) return [];
-  const byName = await selectAmong<{ id: string; name: string }>(
-    [...new Set([...names].map(fold))],
-    (list, organization) => `SELECT id, display_name AS name FROM scim_groups
-      WHERE display_name_canonical IN (${list}) AND organization_id = ${organization}`,
-    [organizationId],
-  );
-  const byExternalId = await selectAmong<{ id: string }>(
-    [...names],
-    (list, organization) => `SELECT id FROM scim_groups
-      WHERE external_id IN (${list}) AND organization_id = ${organization}`,
-    [organizationId],
-  );
+  if (!(await hasGroups(organizationId))) return [];
+  const byName = await findGroupsNamed(organizationId, [...names]);
+  const byExternalId = await findGroupsByExternalId(organizationId, [...names]);
   const found = [...byName.filter(({ name }) => names.has(name)), ...byExternalId];
   return [...new Set(found.map(({ id }) => id))].toSorted();
 }
 
-/** Whether a mapping names one of these groups. */
-export async function isMapped(organizationId: string, names: readonly string[]): Promise<boolean> {
-  const found = await selectAmong(
-    names,
-    (list, organization) => `SELECT id FROM group_mappings
-      WHERE group_name IN (${list}) AND organization_id = ${organization} LIMIT 1`,
-    [organizationId],
-  );
-  return found.length > 0;
-}
-
 /** The organizations whose people a job of this process is planning. */
 const plannedNow = remembered(() => new Set<string>());
-
-type Listed = Pick<Organization, 'id' | 'createdBy'>;
 
 /**
  * Plans the people on the list in batches. Each batch takes its turn (security O15). Records an
@@ -140,11 +96,7 @@ export async function planWaiting(
   { stop, anew, found }: { stop?: AbortSignal; anew: () => Context; found?: () => void },
 ): Promise<void> {
   const planning = plannedNow(ctx);
-  const listed = await select<Listed>(
-    `SELECT o.id, o.created_by AS "createdBy" FROM organizations o
-      WHERE EXISTS (SELECT 1 FROM scim_replans r WHERE r.organization_id = o.id) ORDER BY o.id`,
-    [],
-  );
+  const listed = await findWaiting();
   const organizations = listed.filter(({ id }) => !planning.has(id));
   for (const { id } of organizations) planning.add(id);
   const runs = organizations.map((organization) =>
@@ -160,7 +112,7 @@ export async function planWaiting(
 
 /** Plans the people of an organization, and records how many, even if a batch fails. */
 async function planAll(
-  organization: Listed,
+  organization: Waiting,
   anew: () => Context,
   stop: AbortSignal | undefined,
 ): Promise<void> {
@@ -192,22 +144,11 @@ async function tellEnd(
 async function planBatch(ctx: Context, organizationId: string) {
   // A push does not lock entries that are already on the list. So this waits for pushes to commit.
   await hold.mappings(organizationId, 'alone');
-  const listed = await select<{ id: string }>(
-    `SELECT account_id AS id FROM scim_replans WHERE organization_id = $1
-      ORDER BY account_id LIMIT ${batchSize}`,
-    [organizationId],
-  );
+  const listed = await findReplans(organizationId, batchSize);
   // Accounts come first: a change that holds a person may add the person to the list.
-  await hold.accounts(listed.map(({ id }) => id));
-  const rows = await selectAmong<{ id: string }>(
-    listed.map(({ id }) => id),
-    (list, organization) => `DELETE FROM scim_replans
-      WHERE account_id IN (${list}) AND organization_id = ${organization}
-      RETURNING account_id AS id`,
-    [organizationId],
-  );
+  await hold.accounts(listed);
   // An account may have been deleted since the list was read.
-  const ids = rows.map(({ id }) => id);
+  const ids = await takeReplans(organizationId, listed);
   const changed = await replanPeople(ctx, organizationId, ids, 'scim');
   return { listed: listed.length, people: ids.length, changed };
 }

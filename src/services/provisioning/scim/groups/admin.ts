@@ -8,8 +8,9 @@ import { id, instant, isUuid, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../../../foundation/page.ts';
 import { scimUserView, viewScimRecord } from '../list/records.ts';
-import { requireGroup } from './group.ts';
-import { findGroupIds, findIdNamed, findMemberIds } from './groups.sql.ts';
+import { requireGroup } from './group.sql.ts';
+import { findGroupIds, findIdNamed } from './groups.sql.ts';
+import { findMemberIds } from './members.sql.ts';
 
 const idOrName = z.string().min(1, 'must not be empty').max(1000, 'is too long');
 
@@ -78,9 +79,9 @@ async function findGroupId(organizationId: string, named: string): Promise<strin
 }
 
 async function findMembers(groupId: string, after: string, limit: number) {
-  const ids = await findMemberIds(groupId, after, limit);
+  const members = await findMemberIds(groupId, after, limit);
   return ScimRecord.findAll({
-    where: { id: ids },
+    where: { id: members.map(({ id }) => id) },
     include: { model: Account, as: 'account', required: true },
     order: ['id'],
   });

@@ -1,6 +1,6 @@
 import { execute, select } from '../../../../database/select.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
-import type { Group } from './group.ts';
+import type { Group } from './group.sql.ts';
 
 // The SQL of SCIM groups.
 
@@ -23,20 +23,6 @@ export async function findIdNamed(organizationId: string, named: string): Promis
     [organizationId, fold(named)],
   );
   return group?.id ?? null;
-}
-
-/** The ids of the next Users in the group. */
-export async function findMemberIds(
-  groupId: string,
-  after: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await select<{ id: string }>(
-    `SELECT record_id AS id FROM scim_group_members WHERE group_id = $1 AND record_id > $2
-      ORDER BY record_id LIMIT $3`,
-    [groupId, after, limit],
-  );
-  return rows.map(({ id }) => id);
 }
 
 /** Whether the User is in any group. */

@@ -1,5 +1,4 @@
 import type { Context } from '../../../../context.ts';
-import { select } from '../../../../database/select.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { requireScim } from '../../../foundation/authority/require.ts';
 import { parseFilter } from '../filter.ts';
@@ -8,14 +7,7 @@ import { type ListQuery, readWindow } from '../list/query.ts';
 import { type AtUser, type AtUsers, requireMatch } from '../users/present.ts';
 import { type Projection, readProjection } from '../view.ts';
 import { groupNames } from './attributes.ts';
-import {
-  type Group,
-  groupColumns,
-  groupKinds,
-  groupListing,
-  holdGroup,
-  requireGroup,
-} from './group.ts';
+import { type Group, groupListing, holdGroup, readGroups, requireGroup } from './group.sql.ts';
 import { readGroupPatch, requireOwn } from './patch.ts';
 import { presentGroup, viewGroup, writeGroup } from './present.ts';
 import { readGroup } from './read.ts';
@@ -36,23 +28,9 @@ export async function listGroupResources(ctx: Context, input: ListQuery) {
   const asked = { filter, sortBy, descending, from, count };
   const { total, records } =
     filter === null && sortBy === undefined
-      ? await readAll(organizationId, { from, count })
+      ? await readGroups(organizationId, { from, count })
       : await readFiltered(groupListing, organizationId, asked);
   return { total, resources: records.map((group) => () => writeGroup(ctx, group, project)) };
-}
-
-async function readAll(organizationId: string, { from, count }: { from: number; count: number }) {
-  const [counted] = await select<{ total: number }>(
-    'SELECT count(*) AS total FROM scim_groups WHERE organization_id = $1',
-    [organizationId],
-  );
-  const rows = await select<Group>(
-    `SELECT ${groupColumns} FROM scim_groups r WHERE r.organization_id = $1
-      ORDER BY r.created_at, r.id LIMIT $2 OFFSET $3`,
-    [organizationId, count, from],
-    { columns: groupKinds },
-  );
-  return { total: counted?.total ?? 0, records: rows };
 }
 
 /** Shows one Group. */

@@ -1,12 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../../context.ts';
-import { select } from '../../../../database/select.ts';
 import { firstKey } from '../../../foundation/page.ts';
 import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { calledBy, resourceOf } from '../../../foundation/scim-user/resource.ts';
 import { baseOf, etag, type Projecting } from '../view.ts';
 import { groupSchema } from './attributes.ts';
-import type { Group } from './group.ts';
+import type { Group } from './group.sql.ts';
+import { readShownMembers, type ShownMember } from './members.sql.ts';
 
 // A group may have 10,000 members. Its JSON is made in parts, and other requests run in between.
 
@@ -72,24 +72,10 @@ export async function* writeGroup(
 
 const pageOfMembers = 250;
 
-interface MemberRow {
-  id: string;
-  display: string | null;
-  /** Null if the member has a `display`. */
-  resource: string | null;
-}
-
 async function* readMembers(ctx: Context, { id, organizationId }: Group) {
   const base = baseOf(ctx, organizationId);
   for (let after = firstKey; ; ) {
-    const rows: MemberRow[] = await select<MemberRow>(
-      `SELECT m.record_id AS id, m.display,
-          CASE WHEN m.display IS NULL THEN r.resource END AS resource
-         FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
-        WHERE m.group_id = $1 AND m.record_id > $2 ORDER BY m.record_id LIMIT ${pageOfMembers}`,
-      [id, after],
-      { prepared: true },
-    );
+    const rows: ShownMember[] = await readShownMembers(id, after, pageOfMembers);
     yield rows.map(({ id: value, display, resource }): ScimResource => {
       const shown = display ?? (resource === null ? value : calledBy(resourceOf({ resource })));
       return { value, $ref: `${base}/Users/${value}`, display: shown, type: 'User' };

@@ -9,8 +9,9 @@ import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { replanPeople } from '../../mappings/apply.ts';
-import { isMapped, maxAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
-import type { Group } from './group.ts';
+import { isMapped } from '../../mappings/replan.sql.ts';
+import { maxAtOnce, planLater, planMembersLater } from '../../mappings/replan.ts';
+import type { Group } from './group.sql.ts';
 import { deleteGroupRow, updateGroup } from './groups.sql.ts';
 import {
   accountsOf,
@@ -19,7 +20,7 @@ import {
   findSomeMembers,
   insertMembers,
   readMemberIds,
-} from './members.ts';
+} from './members.sql.ts';
 import type { GroupChange } from './patch.ts';
 import type { WrittenGroup } from './read.ts';
 

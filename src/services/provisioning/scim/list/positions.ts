@@ -1,19 +1,13 @@
 import type { Context } from '../../../../context.ts';
-import { select } from '../../../../database/select.ts';
 import { remembered } from '../../../../host/memory.ts';
 import { firstKey } from '../../../foundation/page.ts';
-import { columns, type Entry, kinds } from '../../../tenancy/scim-records/record.sql.ts';
+import type { Entry } from '../../../tenancy/scim-records/record.sql.ts';
+import { countAfter, findNthAfter, type ListPosition, readRecordsAfter } from './records.sql.ts';
 
 // Clients page by `startIndex`, and want the total with each page. To avoid counting from the start
 // each time, the process remembers the position of every 500th record. New records join only at the
 // end. After any other change of the list, the organization's shift number differs, and the
 // positions are computed again.
-
-/** A record's position in the list's order. */
-export interface ListPosition {
-  created_at: Date;
-  id: string;
-}
 
 /** The remembered positions in an organization's list. */
 interface ListPositions {
@@ -46,41 +40,21 @@ export async function readWholeList(
   const passed = Math.min(Math.floor(window.from / step), positions.at.length);
   const after = positions.at[passed - 1] ?? beginning;
   if (window.count === 0 || window.from >= total) return { total, records: [] };
-  const rows = await select<Entry>(
-    `SELECT ${columns} FROM (
-       SELECT id FROM scim_records
-        WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4)
-        ORDER BY created_at, id LIMIT $5 OFFSET $6) page
-       JOIN scim_records r ON r.id = page.id ORDER BY r.created_at, r.id`,
-    [organizationId, false, after.created_at, after.id, window.count, window.from - passed * step],
-    { columns: kinds },
-  );
-  return { total, records: rows };
+  const page = { count: window.count, skip: window.from - passed * step };
+  return { total, records: await readRecordsAfter(organizationId, after, page) };
 }
 
 /** The known positions in the list, and the total. */
 async function survey(ctx: Context, organizationId: string) {
   const known = listPositions(ctx).get(organizationId);
-  let { shifts, tail } = await countAfter(organizationId, known?.at.at(-1), 2 * step);
+  let { shifts, tail } = await countAfter(organizationId, known?.at.at(-1) ?? beginning, 2 * step);
   let positions = known?.shifts === shifts ? known : { shifts, at: [] };
   if (positions !== known || tail === 2 * step) {
     positions = { shifts, at: await extend(ctx, organizationId, positions.at) };
-    ({ shifts, tail } = await countAfter(organizationId, positions.at.at(-1)));
+    ({ shifts, tail } = await countAfter(organizationId, positions.at.at(-1) ?? beginning));
   }
   remember(ctx, organizationId, positions);
   return { positions, total: positions.at.length * step + tail };
-}
-
-/** The list's shift number, and the number of records after a position, at most `most`. */
-async function countAfter(organizationId: string, after: ListPosition = beginning, most?: number) {
-  const limit = most === undefined ? '' : `LIMIT ${most}`;
-  const [row] = await select<{ shifts: number | null; tail: number }>(
-    `SELECT (SELECT count FROM scim_shifts WHERE organization_id = $1) AS shifts, count(*) AS tail FROM (
-       SELECT 1 FROM scim_records
-        WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4) ${limit}) later`,
-    [organizationId, false, after.created_at, after.id],
-  );
-  return { shifts: row?.shifts ?? 0, tail: row?.tail ?? 0 };
 }
 
 /** Adds positions after the known ones. Other requests can run between the short queries. */
@@ -89,14 +63,8 @@ async function extend(ctx: Context, organizationId: string, known: readonly List
   const at = [...known];
   for (;;) {
     const after = at.at(-1) ?? beginning;
-    const [position] = await select<ListPosition>(
-      `SELECT created_at, id FROM scim_records
-        WHERE organization_id = $1 AND hidden = $2 AND (created_at, id) > ($3, $4) AND created_at < $5
-        ORDER BY created_at, id LIMIT 1 OFFSET ${step - 1}`,
-      [organizationId, false, after.created_at, after.id, settled],
-      { columns: { created_at: 'time' } },
-    );
-    if (position === undefined) return at;
+    const position = await findNthAfter(organizationId, after, { step, settled });
+    if (position === null) return at;
     at.push(position);
   }
 }

@@ -6,8 +6,8 @@ import { readShown, type Shown } from '../../../foundation/authority/shown.ts';
 import { id, instant, ref } from '../../../foundation/fields.ts';
 import { operation } from '../../../foundation/operation.ts';
 import { firstKey, pageInput, pageOf } from '../../../foundation/page.ts';
-import { beginning, type ListPosition } from './positions.ts';
-import { findPlace, findRecordsAfter } from './records.sql.ts';
+import { beginning } from './positions.ts';
+import { findPlace, findRecordsAfter, type ListPosition } from './records.sql.ts';
 
 /** A User as the organization's SCIM client sees it. */
 export const scimUserView = z.object({

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../../../context.ts';
-import { execute } from '../../../../database/select.ts';
 import { transaction } from '../../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../../database/unique.ts';
 import { ownsAddress } from '../../../foundation/domain-names/owns.ts';
@@ -13,6 +12,7 @@ import {
   nameOf,
   resourceOf,
 } from '../../../foundation/scim-user/resource.ts';
+import { renameAccount } from '../../../people/accounts/accounts.sql.ts';
 import { attachAddress } from '../../../tenancy/identities/attach.ts';
 import { recordRenamed } from '../../../tenancy/scim-records/member.ts';
 import {
@@ -111,6 +111,6 @@ export async function followResource(ctx: Context, { record, account }: Held, re
   const name = calledBy(resource);
   if (nameOf(resource) === null || name === account.name) return;
   if (!(await ownsAddress(organizationId, account.email))) return;
-  await execute('UPDATE accounts SET name = $2 WHERE id = $1', [account.id, name]);
+  await renameAccount(account.id, name);
   await recordRenamed(ctx, { ...account, name });
 }

@@ -12,7 +12,7 @@ import {
 import { changeRecord, leaveGroups } from '../../../tenancy/scim-records/write.sql.ts';
 import { parseFilter } from '../filter.ts';
 import { readFiltered } from '../list/filtered.ts';
-import { userListing } from '../list/listing.ts';
+import { userListing } from '../list/listing.sql.ts';
 import { readWholeList } from '../list/positions.ts';
 import { type ListQuery, readWindow } from '../list/query.ts';
 import { applyPatch, type Own } from '../patch.ts';

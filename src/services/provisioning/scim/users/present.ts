@@ -1,10 +1,10 @@
 import type { Context } from '../../../../context.ts';
-import { selectAmong } from '../../../../database/select.ts';
 import { Refusal } from '../../../../errors.ts';
 import type { ScimResource } from '../../../foundation/scim-user/attribute.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { resourceOf } from '../../../foundation/scim-user/resource.ts';
 import type { Entry } from '../../../tenancy/scim-records/record.sql.ts';
+import { findGroupsOf } from '../groups/members.sql.ts';
 import {
   baseOf,
   etag,
@@ -77,12 +77,7 @@ function locationOf(ctx: Context, { organizationId, id }: Entry): string {
 }
 
 async function readGroupsOf(ctx: Context, records: Entry[]): Promise<Map<string, ScimResource[]>> {
-  const rows = await selectAmong<{ recordId: string; value: string; display: string }>(
-    records.map(({ id }) => id),
-    (list) => `SELECT m.record_id AS "recordId", g.id AS value, g.display_name AS display
-       FROM scim_group_members m JOIN scim_groups g ON g.id = m.group_id
-      WHERE m.record_id IN (${list}) ORDER BY g.display_name_canonical`,
-  );
+  const rows = await findGroupsOf(records.map(({ id }) => id));
   const groups = new Map<string, ScimResource[]>();
   const organizationId = records[0]?.organizationId ?? '';
   for (const { recordId, value, display } of rows) {

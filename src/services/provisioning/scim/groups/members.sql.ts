@@ -3,10 +3,10 @@ import { hold } from '../../../../database/hold.ts';
 import { insertRows, select, selectAmong } from '../../../../database/select.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { readAllRows } from '../../../foundation/page.ts';
-import type { Group } from './group.ts';
+import type { Group } from './group.sql.ts';
 import { type Members, noSuchUser } from './read.ts';
 
-// Reads and writes members of a group, in chunks.
+// The SQL of the members of groups, in chunks.
 
 /** The Users among `recordIds` that are in the group. */
 export async function findMembers({ id }: Group, recordIds: string[]): Promise<string[]> {
@@ -23,14 +23,57 @@ export async function findMembers({ id }: Group, recordIds: string[]): Promise<s
 
 /** The ids of all members. */
 export async function readMemberIds({ id }: Group): Promise<string[]> {
-  const rows = await readAllRows((after, count) =>
-    select<{ id: string }>(
-      `SELECT record_id AS id FROM scim_group_members
-        WHERE group_id = $1 AND record_id > $2 ORDER BY record_id LIMIT $3`,
-      [id, after, count],
-    ),
-  );
+  const rows = await readAllRows((after, count) => findMemberIds(id, after, count));
   return rows.map(({ id }) => id);
+}
+
+/** The ids of the next members. */
+export function findMemberIds(
+  groupId: string,
+  after: string,
+  limit: number,
+): Promise<{ id: string }[]> {
+  return select<{ id: string }>(
+    `SELECT record_id AS id FROM scim_group_members WHERE group_id = $1 AND record_id > $2
+      ORDER BY record_id LIMIT $3`,
+    [groupId, after, limit],
+  );
+}
+
+/** A member as its group shows it. */
+export interface ShownMember {
+  id: string;
+  display: string | null;
+  /** Null if the member has a `display`. */
+  resource: string | null;
+}
+
+/** The next members. */
+export function readShownMembers(
+  groupId: string,
+  after: string,
+  limit: number,
+): Promise<ShownMember[]> {
+  return select<ShownMember>(
+    `SELECT m.record_id AS id, m.display,
+        CASE WHEN m.display IS NULL THEN r.resource END AS resource
+       FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
+      WHERE m.group_id = $1 AND m.record_id > $2 ORDER BY m.record_id LIMIT ${limit}`,
+    [groupId, after],
+    { prepared: true },
+  );
+}
+
+/** The groups of each of these Users, in the order of their names. */
+export function findGroupsOf(
+  recordIds: string[],
+): Promise<{ recordId: string; value: string; display: string }[]> {
+  return selectAmong<{ recordId: string; value: string; display: string }>(
+    recordIds,
+    (list) => `SELECT m.record_id AS "recordId", g.id AS value, g.display_name AS display
+       FROM scim_group_members m JOIN scim_groups g ON g.id = m.group_id
+      WHERE m.record_id IN (${list}) ORDER BY g.display_name_canonical`,
+  );
 }
 
 /** Adds Users of the organization. The refusal of any other id does not tell if the id exists. */

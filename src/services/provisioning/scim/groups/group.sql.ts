@@ -5,19 +5,19 @@ import { select } from '../../../../database/select.ts';
 import { isUuid } from '../../../foundation/fields.ts';
 import { fold } from '../../../foundation/scim-user/names.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
-import { type Listing, ofIds } from '../list/listing.ts';
+import { type Listing, ofIds } from '../list/listing.sql.ts';
 import { groupNames } from './attributes.ts';
 
 /** A group as plain data, without its members. */
 export type Group = Omit<Attributes<ScimGroup>, 'displayNameCanonical'>;
 
 /** The columns of a group, from `scim_groups r`. */
-export const groupColumns = `r.id, r.organization_id AS "organizationId",
+const groupColumns = `r.id, r.organization_id AS "organizationId",
   r.display_name AS "displayName", r.external_id AS "externalId", r.version,
   r.created_at AS "createdAt", r.modified_at AS "modifiedAt"`;
 
 /** The kinds of these columns. */
-export const groupKinds = { createdAt: 'time', modifiedAt: 'time' } as const;
+const groupKinds = { createdAt: 'time', modifiedAt: 'time' } as const;
 
 /** The Groups of an organization. */
 export const groupListing: Listing<Group> = {
@@ -60,4 +60,22 @@ async function requireFound(id: string, find: () => Promise<Group[]>): Promise<G
   const [row] = isUuid(id) ? await find() : [];
   if (row !== undefined) return row;
   throw scimRefusal(404, undefined, `There is no Group ${id.slice(0, 100)}.`);
+}
+
+/** A page of the organization's groups, oldest first, and the total. */
+export async function readGroups(
+  organizationId: string,
+  { from, count }: { from: number; count: number },
+): Promise<{ total: number; records: Group[] }> {
+  const [counted] = await select<{ total: number }>(
+    'SELECT count(*) AS total FROM scim_groups WHERE organization_id = $1',
+    [organizationId],
+  );
+  const records = await select<Group>(
+    `SELECT ${groupColumns} FROM scim_groups r WHERE r.organization_id = $1
+      ORDER BY r.created_at, r.id LIMIT $2 OFFSET $3`,
+    [organizationId, count, from],
+    { columns: groupKinds },
+  );
+  return { total: counted?.total ?? 0, records };
 }
