@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { nameOf, readSources, type Source, stringOf } from '../figures/syntax.ts';
 import {
   cyclesOf,
   featureImports,
@@ -38,4 +39,26 @@ test('the context imports no service', () => {
   expect(
     imports.filter(({ from, to }) => from === 'src/context.ts' && placeOf(to) !== null),
   ).toEqual([]);
+});
+
+// A statement, or a part that only SQL has: a join, a parameter, a column with another name.
+const sqlText =
+  /\b(SELECT|INSERT INTO|UPDATE \S+ SET|DELETE FROM|LOCK TABLE|JOIN|WHERE|ORDER BY|EXISTS|IS (NOT )?NULL)\b|^\s*(PRAGMA|BEGIN|COMMIT)\b|[<>=]\s*\$\d| AS "/;
+/** The functions of src/database/ that take or return SQL. */
+const sqlFunctions =
+  /^(select(As|Among|AmongAs|Together|Within)?|execute|insertion|keeping|passing|(hold(Rows|Among)))$/;
+
+function hasSql({ nodes }: Source): boolean {
+  return nodes.some(
+    (node) =>
+      sqlText.test(stringOf(node) ?? '') ||
+      (node.type === 'ImportSpecifier' && sqlFunctions.test(nameOf(node['imported']))),
+  );
+}
+
+test('in services/, SQL stands only in files named *.sql.ts', () => {
+  const others = readSources().filter(
+    ({ file }) => file.startsWith('src/services/') && !file.endsWith('.sql.ts'),
+  );
+  expect(others.filter(hasSql).map(({ file }) => file)).toEqual([]);
 });
