@@ -47,6 +47,7 @@ export const refusals = {
   social_not_configured: { kind: 'missing', title: 'Not offered here' },
   method_not_allowed: { kind: 'method', title: 'Method not allowed' },
   passkeys_unavailable: { kind: 'conflict', title: 'No passkeys at this address' },
+  operator_needed: { kind: 'conflict', title: 'Only the operator can do this' },
   last_way_in: { kind: 'conflict', title: 'No other way to sign in' },
   already_exists: { kind: 'conflict', title: 'Already exists' },
   exists_differently: { kind: 'conflict', title: 'Exists with other settings' },

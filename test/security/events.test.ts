@@ -40,6 +40,7 @@ const elsewhere = new Set([
   'POST /api/v1/me/totp/confirm',
   'POST /api/v1/me/totp/disable',
   'POST /api/v1/me/recovery-codes',
+  'POST /api/v1/orgs/:org/members/:user/second-factor/reset',
   'POST /api/v1/orgs/:org/domains/:domain/verify',
   'POST /api/v1/orgs/:org/projects/:project/members',
   'POST /api/v1/orgs/:org/apply',

@@ -26,6 +26,7 @@ import {
 } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
+import { resetMemberFactor } from '../../src/services/tenancy/second-factor/operations.ts';
 import { disableSso, removeSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { removeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
@@ -130,6 +131,8 @@ export const events: Record<string, Act> = {
     resetTotp(idctl.operator(), { user: scene.ada.id, passkeys: false }),
   'second factor reset, `--passkeys`': ({ idctl, scene }) =>
     resetTotp(idctl.operator(), { user: scene.ada.id, passkeys: true }),
+  'second factor reset by the organization': ({ idctl, scene }) =>
+    resetMemberFactor(idctl.operator(), { org: scene.org.id, user: scene.ada.id }),
   'passkey removed': async (stage) => {
     const client = herself(stage);
     const code = { totpCode: totpCode(stage.idctl, stage.scene.totp) };

@@ -45,7 +45,7 @@ test('a way to sign in that then asks for the second factor is shown as possible
     method: 'password',
     on: true,
     could: true,
-    rule: `The setting password of ${org.slug} is on. Then the second factor.`,
+    rule: `The setting password of ${org.slug} is on. Then the authenticator app or a recovery code.`,
   });
   expect(blocks).toEqual([]);
 });

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Refusal } from '../../errors.ts';
 import type { memberView } from '../../services/tenancy/memberships/membership.ts';
 import { noun, org, verb } from '../command.ts';
-import { credentialText } from '../consequences.ts';
+import { credentialText, sessionsEndedField } from '../consequences.ts';
 import { make } from '../making.ts';
 import type { Fields } from '../output.ts';
 import { canAsk } from '../prompt.ts';
@@ -65,6 +65,27 @@ export function addMemberCommands(program: Command): void {
       call.destroy((await operations()).removeMember, {
         fields,
       }),
+  });
+  verb(member, 'reset-second-factor <user>', {
+    summary: 'Remove the second factor of a member who lost it, and end their sessions',
+    detail:
+      'For a person with an address on a verified domain of the organization who belongs to no other organization. An owner can do it for everyone else, an admin for members.',
+    required: org,
+    destroys: true,
+    example: 'idctl member reset-second-factor ada@example.com --org acme --yes',
+    run: async (call) => {
+      const { resetMemberFactor } = await import(
+        '../../services/tenancy/second-factor/operations.ts'
+      );
+      await call.destroy(resetMemberFactor, {
+        fields: [
+          ...fields,
+          ['Authenticator removed', (view) => view.authenticatorRemoved],
+          ['Passkeys removed', (view) => view.passkeysRemoved],
+          sessionsEndedField,
+        ],
+      });
+    },
   });
   verb(member, 'leave', {
     summary: 'Leave an organization yourself; only on a remote server',

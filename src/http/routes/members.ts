@@ -5,6 +5,7 @@ import {
   listMembers,
   removeMember,
 } from '../../services/tenancy/memberships/operations.ts';
+import { resetMemberFactor } from '../../services/tenancy/second-factor/operations.ts';
 import { route } from '../route.ts';
 
 /** The members of an organization. */
@@ -23,6 +24,11 @@ export const memberRoutes = [
     summary: 'Change the role of a member',
     dryRun: true,
     cli: 'member role',
+  }),
+  route('POST', '/api/v1/orgs/:org/members/:user/second-factor/reset', resetMemberFactor, {
+    summary: 'Remove the second factor of a member who lost it, and end their sessions',
+    dryRun: true,
+    cli: 'member reset-second-factor',
   }),
   // Must come before `:user`, which would match `me` too.
   route('DELETE', '/api/v1/orgs/:org/members/me', leaveOrganization, {

@@ -9,6 +9,7 @@ import { askForPasskey } from '../people/passkeys/assertion.ts';
 import { signInFailed } from '../people/sessions/schema.ts';
 import { factorsOf } from '../people/two-factor/asking.ts';
 import { answerSecondFactor, secondFactorFields } from '../people/two-factor/second-factor.ts';
+import { findHelper } from '../tenancy/second-factor/operations.ts';
 import { enterOnce, finishArrival } from './admit.ts';
 import { requireSession } from './begin.ts';
 import type { Arrival } from './method.ts';
@@ -64,7 +65,10 @@ async function requirePending(ctx: Context, token: string | undefined) {
   return pending;
 }
 
-/** The second factors that can finish a pending sign-in, with the passkey options; or null. */
+/**
+ * The second factors that can finish a pending sign-in, with the passkey options and the
+ * organization that can reset them; or null.
+ */
 export async function describePending(
   ctx: Context,
   token: string | undefined,
@@ -75,7 +79,7 @@ export async function describePending(
   if (account === null) return null;
   const bound = { purpose: 'secondFactor', accountId: account.id } as const;
   const asked = account.hasPasskey ? await askForPasskey(ctx, bound, browser) : null;
-  return { methods: factorsOf(account), asked };
+  return { methods: factorsOf(account), asked, helper: await findHelper(ctx, account) };
 }
 
 /** The URL that a pending sign-in leads to; undefined if none is pending. */

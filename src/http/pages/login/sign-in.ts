@@ -9,7 +9,7 @@ import { lookAtLoginLink } from '../../../services/signin/methods/link.ts';
 import { answerPendingSignIn, describePending } from '../../../services/signin/pending.ts';
 import { requireReturnTo } from '../../../services/signin/return-to.ts';
 import { passkeyCookie } from '../../cookies.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { noticeOf } from '../marks.ts';
 import { otherLinks } from '../navigation.ts';
 import { arrive, form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
@@ -127,7 +127,7 @@ async function askCode(visit: Visit): Promise<ShownPage | { goTo: string }> {
   const { ctx, cookie } = visit;
   const pending = await describePending(ctx, cookie('second_factor'), cookie('passkey'));
   if (pending === null) return { goTo: '/login' };
-  const { methods, asked } = pending;
+  const { methods, asked, helper } = pending;
   const totp = methods.includes('totp');
 
   return {
@@ -140,8 +140,16 @@ ${totp && postForm(visit, '/login/code', html`${codeField(visit, 'totpCode')}<bu
 ${asked && passkeyForm(visit, '/login/code', { options: asked.options, button: 'Use a passkey', alone: true, ...(totp && { look: 'plain' }) })}
 ${asked && !totp && noScript}
 ${methods.includes('recovery') && recoveryForm(visit, '/login/code', 'Sign in')}
+${lostFactor(methods.includes('recovery'), helper)}
 ${otherLinks(html`<a href="/login">Start again</a>`)}`,
   };
+}
+
+/** What a person can do who has lost the second factor. */
+function lostFactor(hasCodes: boolean, helper: string | null): Html {
+  const who = helper === null ? 'the administrator of this site' : `an owner of ${helper}`;
+  const first = hasCodes ? 'If you have no recovery code either, ask' : 'If you cannot use it, ask';
+  return html`<p class="quiet">${first} ${who} to reset your second factor.</p>`;
 }
 
 const noScript = html`<p data-unscripted>This page cannot use a passkey without scripts. Allow scripts for this page, or use another browser.</p>`;

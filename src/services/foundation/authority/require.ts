@@ -54,16 +54,29 @@ export async function requireSecondFactor(
   ctx: Context,
   operation: SecondFactorRight,
 ): Promise<void> {
-  const { accountId, ...proof } = requirePerson(ctx, operation);
-  const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+  const actor = requirePerson(ctx, operation);
+  const account = await Account.findByPk(actor.accountId, { rejectOnEmpty: true });
   if (!hasSecondFactor(account)) {
     throw secondFactorMissing(
       'Add a passkey or enable two-factor authentication first, then sign in again with it.',
     );
   }
+  await requirePassed(actor, account);
+}
+
+/** Like `requireSecondFactor`, but only if the actor's account has a second factor. */
+export async function requireSecondFactorIfAny({ actor }: Context): Promise<void> {
+  if (actor.kind !== 'user') return;
+  const account = await Account.findByPk(actor.accountId, { rejectOnEmpty: true });
+  if (hasSecondFactor(account)) await requirePassed(actor, account);
+}
+
+async function requirePassed(
+  proof: Actor & { kind: 'user' },
+  { totpEnabledAt }: Account,
+): Promise<void> {
   const session = proof.via === 'session' ? await Session.findByPk(proof.sessionId) : null;
   const passedAt = session?.secondFactorAt ?? null;
-  const { totpEnabledAt } = account;
   // A code from a replaced authenticator proves nothing about the current one.
   if (passedAt !== null && (totpEnabledAt === null || passedAt >= totpEnabledAt)) return;
   throw secondFactorMissing('Sign in again in a way that asks for your second factor.');

@@ -49,6 +49,8 @@ export const authority = {
   'members.grantAdmin': { least: 'admin', effect: 'letsIn' },
   'members.grantOwner': { least: 'owner', session: 'always', effect: 'letsIn' },
   'members.takeOwner': { least: 'owner', effect: 'changes' },
+  /** Removes the second factor of a person who lost it. */
+  'members.resetFactor': { least: 'admin', session: 'always', effect: 'letsIn' },
   'invitations.see': { least: 'admin', effect: 'reads' },
   'invitations.change': { least: 'admin', effect: 'changes' },
   /** Sets the organization whose members' tokens the actor's app may introspect. */

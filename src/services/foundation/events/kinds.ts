@@ -83,6 +83,11 @@ export const eventKinds = {
     record: text.optional(),
     userName: text.optional(),
   }),
+  'member.second_factor.reset': inOrg(
+    'user',
+    'The second factor of a member was removed, and the sessions ended',
+    { authenticatorRemoved: flag, passkeysRemoved: number, sessionsEnded: number },
+  ),
   'member.role.changed': inOrg('user', 'The role of a member was changed', {
     from: role,
     to: role,

@@ -9,12 +9,11 @@ import { type AssertionOptions, askForPasskey } from '../passkeys/assertion.ts';
 /** The facts of an account that tell its second factors. */
 type Facts = Pick<Account, 'totpEnabledAt' | 'hasPasskey' | 'hasRecoveryCodes'>;
 
+/** One kind of second factor. */
+export type Factor = 'totp' | 'passkey' | 'recovery';
+
 /** The second factors that an account has; `recovery` while it has unused recovery codes. */
-export function factorsOf({
-  totpEnabledAt,
-  hasPasskey,
-  hasRecoveryCodes,
-}: Facts): ('totp' | 'passkey' | 'recovery')[] {
+export function factorsOf({ totpEnabledAt, hasPasskey, hasRecoveryCodes }: Facts): Factor[] {
   return [
     ...(totpEnabledAt === null ? [] : (['totp'] as const)),
     ...(hasPasskey ? (['passkey'] as const) : []),

@@ -2,6 +2,7 @@ import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { type Account, hasSecondFactor } from '../../../database/models/account.ts';
 import type { Refusal } from '../../../errors.ts';
+import { type Factor, factorsOf } from '../../people/two-factor/asking.ts';
 import { isApproved } from '../../tenancy/connections/approval.ts';
 import { isOwnerAnywhere, ownerRefused } from '../../tenancy/connections/owners.ts';
 import type { IdentityPlan } from '../../tenancy/identities/plan.ts';
@@ -17,8 +18,8 @@ export interface Verdict {
   could: boolean | null;
   reason: string;
   until?: Date;
-  /** Whether the account's second factor is asked for too. */
-  asksCode?: boolean;
+  /** The account's second factors, one of which is asked for too. */
+  asks?: Factor[];
   /** Some networks are locked out until this instant. */
   partlyUntil?: Date;
 }
@@ -84,7 +85,7 @@ export async function finish(
   // Wrong codes do not lock out a passkey.
   const locked = of.hasPasskey ? null : lastRoom(attempts, 'secondFactor');
   if (locked !== null) return closed('too_many_codes', locked);
-  return { could: true, reason: 'on', asksCode: true };
+  return { could: true, reason: 'on', asks: factorsOf(of) };
 }
 
 /** The code of an obstacle: the reason behind the refusal, or else its code. */

@@ -5,6 +5,7 @@ import {
 } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import type { Next, Todo } from '../../../next.ts';
+import type { Factor } from '../../people/two-factor/asking.ts';
 import { isApproved } from '../../tenancy/connections/approval.ts';
 import { approvedByOperator } from '../../tenancy/connections/waiting.ts';
 import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
@@ -160,9 +161,21 @@ export function ruleText(ctx: Context, scene: Scene, way: SignInWay): string {
   if (way.reason === 'not_told') return 'Not shown: not a member, or added by SCIM.';
   if (way.reason === 'elsewhere') return 'Not shown: another organization has the connection.';
   if (way.reason !== 'on') return wordingOf(way.reason).rule(scene, way);
-  const { partlyUntil, asksCode = false } = way;
+  const { partlyUntil, asks = [] } = way;
   const locked = partlyUntil && ` Locked for some networks until ${clock(partlyUntil)}.`;
-  return `${whyOn(scene, way)}${locked ?? ''}${asksCode ? ' Then the second factor.' : ''}`;
+  return `${whyOn(scene, way)}${locked ?? ''}${asks.length === 0 ? '' : ` Then ${factorText(asks)}.`}`;
+}
+
+const factorNames: Record<Factor, string> = {
+  totp: 'the authenticator app',
+  passkey: 'a passkey',
+  recovery: 'a recovery code',
+};
+
+/** The second factors, such as: the authenticator app or a recovery code. */
+function factorText(factors: Factor[]): string {
+  const names = factors.map((factor) => factorNames[factor]);
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(names);
 }
 
 function whyOn(scene: Scene, { method }: SignInWay): string {

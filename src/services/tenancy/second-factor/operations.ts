@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { type Account, hasSecondFactor } from '../../../database/models/account.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { counted } from '../../../text/words.ts';
+import { requireSecondFactorIfAny, type Standing } from '../../foundation/authority/require.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { findOwner, ownsAddress } from '../../foundation/domain-names/owns.ts';
+import { sessionsEnding } from '../../foundation/ending.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { ref, userRef } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
+import { discardTotp } from '../../people/accounts/account.ts';
+import { deleteRecoveryCodes } from '../../people/codes/recovery-code.ts';
+import { endSignIns } from '../../people/credentials/credentials.ts';
+import { removePasskeys } from '../../people/passkeys/passkey.ts';
+import { belongsElsewhere } from '../identities/identities.sql.ts';
+import { holdMembership, memberView, viewMember } from '../memberships/membership.ts';
+import { hasWayIn } from '../signin-settings/owners.ts';
+
+const factorResetView = memberView.extend({
+  authenticatorRemoved: z.boolean(),
+  passkeysRemoved: z.int(),
+  sessionsEnded: z.int(),
+});
+
+type Reset = z.output<typeof factorResetView>;
+
+/**
+ * Removes the authenticator app, passkeys and recovery codes of a member who lost them, and ends the
+ * sessions (security O14). Sets no credential. Refuses with `operator_needed` unless the account is
+ * on a verified domain of the organization, belongs to no other organization and keeps a way in.
+ */
+export const resetMemberFactor = operation({
+  authority: 'members.resetFactor',
+  input: z.strictObject({ org: ref, user: userRef }),
+  output: factorResetView,
+  ends: {
+    ask: (view) => `Remove ${factorsOf(view)} of ${nameOf(view)}?`,
+    effects: (view) => ['Recovery codes end too.', ...sessionsEnding(view)],
+    done: (view) => `Removed ${factorsOf(view)} of ${nameOf(view)}.`,
+  },
+  run: async (ctx, input, standing) => {
+    const { organization } = standing;
+    await requireSecondFactorIfAny(ctx);
+    return transaction(async () => {
+      const { membership, account, shown } = await holdMembership(organization, input.user);
+      requireRank(ctx, standing, membership);
+      const byOperator = standing.role === 'operator';
+      if (!byOperator && !(await isOwn(ctx, organization.id, account)))
+        throw operatorNeeded(account);
+      if (!hasSecondFactor(account)) {
+        throw new Refusal(
+          'conflict',
+          `${nameOf(shown)} has no second factor. Nothing was changed.`,
+        );
+      }
+      const removed = await removeFactors(ctx, account);
+      if (!byOperator && !(await hasWayIn(ctx, await account.reload())))
+        throw operatorNeeded(account);
+      await recordEvent(ctx, {
+        kind: 'member.second_factor.reset',
+        ...eventAbout('user', { id: account.id, name: shown.name }, organization.id),
+        data: removed,
+      });
+      return { ...viewMember(membership, shown), ...removed };
+    });
+  },
+});
+
+/** Only an owner resets the factor of an admin or another owner; a person's own is not reset. */
+function requireRank({ actor }: Context, { role }: Standing, { accountId, role: of }: Membership) {
+  if (actor.kind === 'user' && actor.accountId === accountId) {
+    throw new Refusal('conflict', 'You cannot reset your own second factor.', {
+      hint: 'Change it on your account page. If you cannot use it there, ask another owner.',
+    });
+  }
+  if (of === 'member' || role !== 'admin') return;
+  throw new Refusal('forbidden', `Only an owner may do this for an ${of}.`, {
+    hint: 'Ask an owner of the organization.',
+  });
+}
+
+/** Whether the account is the organization's alone: on its verified domain, and in no other one. */
+async function isOwn(ctx: Context, organizationId: string, account: Account): Promise<boolean> {
+  const trusted = ctx.config.trust.domains === 'off' && account.email !== null;
+  if (!trusted && !(await ownsAddress(organizationId, account.email))) return false;
+  return !(await belongsElsewhere(ctx, account.id, organizationId));
+}
+
+async function removeFactors(ctx: Context, account: Account) {
+  const { id: accountId, totpEnabledAt } = account;
+  const passkeys = await Passkey.findAll({ where: { accountId }, order: ['id'] });
+  await discardTotp(accountId);
+  await removePasskeys(ctx, account, passkeys);
+  await deleteRecoveryCodes(accountId);
+  return {
+    authenticatorRemoved: totpEnabledAt !== null,
+    passkeysRemoved: passkeys.length,
+    sessionsEnded: await endSignIns(ctx, { accountId }),
+  };
+}
+
+// One text for every reason: it must not tell whether the account belongs to another organization.
+function operatorNeeded({ id, email }: Account): Refusal {
+  return new Refusal('operator_needed', 'Only the operator can reset this second factor.', {
+    hint: [
+      'An organization can do it for a person who has an address on its verified domain, belongs to no other organization and can sign in another way.',
+      {
+        to: 'reset it',
+        operation: 'user.remove-factors',
+        with: { user: email ?? id },
+        by: 'operator',
+      },
+    ],
+  });
+}
+
+function factorsOf({ authenticatorRemoved, passkeysRemoved: count }: Reset): string {
+  const passkeys = count === 0 ? [] : [counted(count, 'passkey')];
+  return [...(authenticatorRemoved ? ['the authenticator app'] : []), ...passkeys].join(' and ');
+}
+
+function nameOf({ email, name }: { email: string | null; name: string }): string {
+  return email ?? name;
+}
+
+/**
+ * The name of the organization whose owners can reset the second factor of the account; null if only
+ * the operator can.
+ */
+export async function findHelper(ctx: Context, account: Account): Promise<string | null> {
+  const { id: accountId, email } = account;
+  const organizationId = email === null ? null : await findOwner(domainOf(email));
+  if (organizationId === null || (await belongsElsewhere(ctx, accountId, organizationId)))
+    return null;
+  const where = { organizationId, accountId };
+  if ((await Membership.count({ where })) === 0) return null;
+  return (await Organization.findByPk(organizationId))?.name ?? null;
+}
