@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { type Browser, startBrowser } from '../support/browser.ts';
+import { organization, password, person, verifiedDomain } from '../support/builders.ts';
+import { counterpartMissing } from '../support/counterpart.ts';
+import { dialect } from '../support/database.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { codeOf } from '../support/two-factor.ts';
+
+// A person sets an authenticator up in a real Chromium, loses it and signs in with a recovery code.
+// `npm run screenshots` keeps the pages as the pictures of docs/signin.md.
+
+/** The folder for screenshots. If it is not set, the tests take none. */
+const shots = process.env['IDCTL_TEST_SHOTS'];
+
+const looks = [false, true].flatMap((narrow) =>
+  [false, true].flatMap((dark) => [true, false].map((script) => ({ narrow, dark, script }))),
+);
+const nameOf = ({ narrow, dark, script }: (typeof looks)[number]) =>
+  [narrow ? 'narrow' : 'wide', dark ? 'dark' : 'light', script ? 'script' : 'plain'].join('-');
+
+describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))('recovery codes', () => {
+  let idctl: Idctl;
+  let browser: Browser;
+  let org: Awaited<ReturnType<typeof organization>>;
+  let domain: string;
+  beforeAll(async () => {
+    idctl = await openIdctl({ limits: { enabled: 'off' } });
+    browser = await startBrowser([idctl.baseUrl]);
+    org = await organization(idctl);
+    domain = await verifiedDomain(idctl, org.slug, 'acme.example');
+    if (shots) mkdirSync(shots, { recursive: true });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await idctl?.close();
+  });
+
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  const greeted = (page: Page) =>
+    page.getByRole('heading', { name: 'Ada Byron', exact: true }).waitFor();
+
+  async function signIn(page: Page, email: string): Promise<void> {
+    await page.goto(`${idctl.baseUrl}/login`);
+    await page.getByLabel('E-mail address or company domain').fill(email);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Password').fill(password);
+    await page.keyboard.press('Enter');
+  }
+
+  test.each(looks.map((look) => ({ ...look, name: nameOf(look) })))(
+    'P17 after a lost authenticator, a code signs in: $name',
+    async ({ name, ...look }) => {
+      const { email } = await person(idctl, `ada-${name}@${domain}`);
+      await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
+      const { page, complaints, foreign } = await browser.open(look);
+      const shoot = async (of: string) => {
+        if (shots) await page.screenshot({ path: `${shots}/${of}-${name}.png`, fullPage: true });
+      };
+      await signIn(page, email ?? '');
+      await greeted(page);
+      await shoot('account-before');
+      await button(page, 'Set up an authenticator').click();
+      const secret = (await page.locator('code.secret').innerText()).replaceAll(' ', '');
+      await shoot('authenticator');
+      await page.getByLabel('Six-digit code from the app').fill(codeOf(idctl, secret));
+      await button(page, 'Turn on').click();
+      const codes = (await page.locator('pre.secret').innerText()).trim().split('\n');
+      await shoot('recovery-codes');
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Download the codes' }).click();
+      const file = await downloading;
+      expect(file.suggestedFilename()).toBe('idctl-recovery-codes.txt');
+      const text = await readFile((await file.path()) ?? '', 'utf8');
+      expect(codes.filter((code) => !text.includes(code))).toEqual([]);
+      await page.getByLabel('I have stored them').check();
+      await button(page, 'Continue').click();
+      await greeted(page);
+      await shoot('account');
+      await button(page, 'Sign out').click();
+      await signIn(page, email ?? '');
+      await page.getByText('Use a recovery code').click();
+      await shoot('second-factor');
+      await page.getByLabel('Recovery code').fill(codes[0] ?? '');
+      await button(page, 'Sign in').last().click();
+      await greeted(page);
+      await page.context().close();
+      expect([complaints, foreign]).toEqual([[], []]);
+    },
+  );
+});
