@@ -43,7 +43,8 @@ test('client list shows whole addresses, including those of forward auth', async
   const uris = ['https://wiki.acme.test/oauth2/callback', 'https://wiki.acme.test/other/callback'];
   const lines = await shown('client list --org acme', {
     ...{ clientId: `client-${id}`, issuer: 'https://id.test', discoveryUrl: 'https://id.test/x' },
-    ...{ name: 'Wiki', redirectUris: uris, postLogoutRedirectUris: [], backchannelLogoutUri: null },
+    ...{ name: 'Wiki', homeUrl: null, redirectUris: uris, postLogoutRedirectUris: [] },
+    ...{ backchannelLogoutUri: null },
     ...{ forwardAuthOrigins: ['https://docs.acme.test'], public: false, pkce: true },
     ...{ idTokenAlg: 'RS256', project: null, role: null, createdAt },
   });

@@ -217,6 +217,7 @@ test('a webhook is found by its URL, and the order of its kinds does not matter'
 const wiki = {
   id: 'c1',
   name: 'Wiki',
+  homeUrl: null,
   redirectUris: ['https://wiki.test/a', 'https://wiki.test/b'],
   postLogoutRedirectUris: [],
   backchannelLogoutUri: null,

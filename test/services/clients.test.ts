@@ -51,6 +51,7 @@ test('O12 P13 a client is created with a secret that is shown once and stored as
       issuer: idctl.baseUrl,
       discoveryUrl: `${idctl.baseUrl}/.well-known/openid-configuration`,
       ...wiki,
+      homeUrl: null,
       postLogoutRedirectUris: [],
       backchannelLogoutUri: null,
       forwardAuthOrigins: [],

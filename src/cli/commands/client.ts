@@ -152,7 +152,7 @@ function settingsOf(input: Record<string, unknown>): Record<string, unknown> {
     if (given[option] !== undefined) given[field] = given[option] === false ? [] : given[option];
     delete given[option];
   }
-  for (const field of ['project', 'backchannelLogoutUri'])
+  for (const field of ['homeUrl', 'project', 'backchannelLogoutUri'])
     if (given[field] === false) given[field] = null;
   return given;
 }

@@ -37,6 +37,7 @@ import { organizationCreators } from './0039-organization-creators.ts';
 import { suspendedPasskeys } from './0040-suspended-passkeys.ts';
 import { sweeps } from './0041-sweeps.ts';
 import { recoveryCodes } from './0042-recovery-codes.ts';
+import { homeUrls } from './0043-home-urls.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -78,4 +79,5 @@ export const migrations: readonly Migration[] = [
   suspendedPasskeys,
   sweeps,
   recoveryCodes,
+  homeUrls,
 ];

@@ -19,6 +19,8 @@ export class Client extends rowOf(
     name: column.string(),
     /** SHA-256 of the client secret, in hex. Null for a public client. */
     secretHash: column.optional(column.string()),
+    /** Where the application begins, for the account page of people; null if it is not listed. */
+    homeUrl: column.optional(column.string()),
     redirectUris: column.json<string[]>(),
     postLogoutRedirectUris: column.json<string[]>(),
     backchannelLogoutUri: column.optional(column.string()),

@@ -7,6 +7,8 @@ interface Row {
   name: string;
   /** The page of the entry. */
   href?: string;
+  /** The entry is at another site, which does not learn where the person comes from. */
+  isElsewhere?: boolean;
   /** Beside the name. */
   mark?: Html | undefined;
   /** Text below the name. */
@@ -25,10 +27,10 @@ export function rows(entries: Row[], none?: string): Html {
   return html`<ul class="rows">${entries.map(row)}</ul>`;
 }
 
-function row({ name, href, mark, text, facts = [], more, action }: Row): Html {
+function row({ name, href, isElsewhere, mark, text, facts = [], more, action }: Row): Html {
   const lines = facts.filter((fact) => fact !== false && fact !== '');
   return html`<li>
-<div><strong>${href === undefined ? name : html`<a href="${href}">${name}</a>`}</strong>${mark && html` ${mark}`}${text && html`<p>${text}</p>`}
+<div><strong>${href === undefined ? name : html`<a href="${href}"${isElsewhere && html` rel="noreferrer"`}>${name}</a>`}</strong>${mark && html` ${mark}`}${text && html`<p>${text}</p>`}
 ${lines.map((fact) => html`<p class="quiet">${fact}</p>`)}
 ${more}</div>
 ${action}

@@ -16,6 +16,7 @@ import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../people/passkeys/relying-party.ts';
 import { askToConfirm, isRecentlyProven } from '../people/two-factor/recent.ts';
 import { showRecoveryCodes } from '../people/two-factor/recovery-codes.ts';
+import { findAdmitting } from '../tenancy/clients/admits.sql.ts';
 import { isTrusted } from '../tenancy/connections/usable.ts';
 import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/methods.ts';
 import { asksOwnSecondFactor } from '../tenancy/sso/connection.ts';
@@ -23,22 +24,36 @@ import { asksOwnSecondFactor } from '../tenancy/sso/connection.ts';
 import { listPasskeys, maxPasskeys } from './passkeys/operations.ts';
 import { listWaiting } from './waiting.ts';
 
+/** The most applications that the page lists. */
+const maxApplications = 200;
+
 /** Describes what the account page shows in addition to the API views. */
 export async function describeAccount(ctx: Context, browser: string | undefined) {
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-  const [password, passkeys, recoveryCodes, recent, singleSignOn, sessions, apps, groups, waiting] =
-    await Promise.all([
-      describePassword(ctx, account),
-      describePasskeys(ctx, account),
-      showRecoveryCodes(ctx, {}),
-      isRecentlyProven(ctx, account),
-      listSingleSignOn(ctx, account),
-      organizationsOfSessions(accountId),
-      appsOfTokens(accountId),
-      groupsOfRoles(accountId),
-      listWaiting(ctx, accountId),
-    ]);
+  const [
+    password,
+    passkeys,
+    recoveryCodes,
+    recent,
+    singleSignOn,
+    sessions,
+    apps,
+    groups,
+    waiting,
+    applications,
+  ] = await Promise.all([
+    describePassword(ctx, account),
+    describePasskeys(ctx, account),
+    showRecoveryCodes(ctx, {}),
+    isRecentlyProven(ctx, account),
+    listSingleSignOn(ctx, account),
+    organizationsOfSessions(accountId),
+    appsOfTokens(accountId),
+    groupsOfRoles(accountId),
+    listWaiting(ctx, accountId),
+    findAdmitting(ctx, accountId, maxApplications),
+  ]);
   const totp = account.totpEnabledAt !== null;
   const toConfirm = recent ? null : await askToConfirm(ctx, account, browser);
   return {
@@ -52,6 +67,7 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     apps,
     groups,
     waiting,
+    applications,
   };
 }
 

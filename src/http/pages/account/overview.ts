@@ -92,6 +92,7 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
 <div class="head"><h1>${me.name}</h1>
 ${button(visit, '/account/sign-out', 'Sign out')}</div>
 ${connectionsSection(draft('connections'), more)}
+${applicationsSection(draft('applications'), more)}
 ${profileSection(draft('profile'), me)}
 ${passwordSection(draft('password'), me, more)}
 ${passkeysSection(draft('passkeys'), me, more)}
@@ -111,6 +112,15 @@ ${organizationsSection(draft('organizations'), me, more)}`,
 export async function showCodes(visit: Visit, codes: string[], done?: string): Promise<ShownPage> {
   const said = notices[done ?? '']?.text;
   return shownCodes(visit, { codes, me: await showMe(visit.ctx, {}), done, said });
+}
+
+/** The applications that the person can open; null if there are none. */
+function applicationsSection(draft: Draft, { applications }: Described): Html | null {
+  if (applications.length === 0) return null;
+  const shown = applications.map(({ name, homeUrl, organization }) => {
+    return { name, href: homeUrl, isElsewhere: true, facts: [organization] };
+  });
+  return section(draft, 'applications', rows(shown));
 }
 
 /** The section for name and language. */

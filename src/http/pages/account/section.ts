@@ -24,6 +24,7 @@ export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & {
 /** The titles of the sections, by the names that links use. */
 export const sectionTitles = {
   connections: 'Connections to approve',
+  applications: 'Applications',
   profile: 'Profile',
   password: 'Password',
   passkeys: 'Passkeys',

@@ -75,3 +75,29 @@ function rankInSql(role: string): string {
   const ranks = projectRoles.map((row, at) => `WHEN '${row.role}' THEN ${at + 1}`);
   return `CASE ${role} ${ranks.join(' ')} ELSE 0 END`;
 }
+
+/** An application that a person can open. */
+export interface OpenApplication {
+  name: string;
+  homeUrl: string;
+  organization: string;
+}
+
+/** The clients that have a home page and admit the account now, by name, at most `most`. */
+export function findAdmitting(
+  ctx: Pick<Context, 'config'>,
+  accountId: string,
+  most: number,
+): Promise<OpenApplication[]> {
+  return select<OpenApplication>(
+    `SELECT c.name, c.home_url AS "homeUrl", o.name AS organization
+      FROM accounts a
+      JOIN clients c ON c.home_url IS NOT NULL AND c.suspended_at IS NULL
+      JOIN ${membershipAt(ctx, 'c.organization_id')}
+      JOIN organizations o ON o.id = c.organization_id
+      LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = c.project_id
+      WHERE a.id = $1 AND NOT ${isBarred}
+      ORDER BY lower(c.name), c.id LIMIT $2`,
+    [accountId, most],
+  );
+}

@@ -13,6 +13,7 @@ export const clientView = z.object({
   issuer: z.string(),
   discoveryUrl: z.string().describe('The discovery document, with all other settings.'),
   name: z.string(),
+  homeUrl: z.string().nullable(),
   redirectUris: z.array(z.string()),
   postLogoutRedirectUris: z.array(z.string()),
   backchannelLogoutUri: z.string().nullable(),
@@ -51,6 +52,7 @@ export function viewClient({ config: { baseUrl } }: Context, client: Client) {
 export function settingsOfClient(client: Client) {
   return {
     name: client.name,
+    homeUrl: client.homeUrl,
     redirectUris: client.redirectUris,
     postLogoutRedirectUris: client.postLogoutRedirectUris,
     backchannelLogoutUri: client.backchannelLogoutUri,

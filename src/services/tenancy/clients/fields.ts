@@ -16,10 +16,10 @@ const maxUris = 20;
 const clientName = name.refine((text) => rowIdOf(text) === null, 'must not be a client id');
 
 /**
- * An address that idctl redirects to. It is compared letter by letter, so it must be spelled as
- * browsers send it.
+ * An address that idctl sends browsers to. A redirect URI is compared letter by letter, so it must
+ * be spelled as browsers send it.
  */
-const redirectUri = z
+const browserUri = z
   .string()
   .max(2000, 'must have at most 2000 characters')
   .superRefine((text, ctx) => {
@@ -75,8 +75,9 @@ const listOf = <Entry extends z.ZodType<string>>(entry: Entry) =>
 
 const shape = {
   name: clientName,
-  redirectUris: listOf(redirectUri).default([]),
-  postLogoutRedirectUris: listOf(redirectUri).default([]),
+  homeUrl: browserUri.nullable().default(null),
+  redirectUris: listOf(browserUri).default([]),
+  postLogoutRedirectUris: listOf(browserUri).default([]),
   backchannelLogoutUri: webhookUrl.nullable().default(null),
   forwardAuthOrigins: listOf(origin).default([]),
   public: z.boolean().default(false),

@@ -3,6 +3,13 @@ import type { SettingWords } from '../../foundation/setting-words.ts';
 /** The words for the settings of a client. */
 export const clientWords = {
   name: { label: 'Name', about: 'The name that people read when they sign in.' },
+  homeUrl: {
+    label: 'Home page',
+    about:
+      'Where the application begins: https, or http on localhost. The account page shows it to people who can use it.',
+    options: { '--home-url <url>': 'the application’s address, for the account page' },
+    clearing: { '--no-home-url': 'remove the application from the account page' },
+  },
   redirectUris: {
     label: 'Redirect URIs',
     about: 'The exact URIs to which people return after signing in: https, or http on localhost.',

@@ -91,11 +91,12 @@ function nameTaken({ slug }: Organization, name: string) {
 async function columnsOf(organization: Organization, given: ClientSettings) {
   const fault = faultOfSettings(given);
   if (fault !== null) throw refuseField(fault.path, fault.message);
-  const { name, redirectUris, postLogoutRedirectUris, backchannelLogoutUri } = given;
+  const { name, homeUrl, redirectUris, postLogoutRedirectUris, backchannelLogoutUri } = given;
   const { pkce, idTokenAlg } = given;
   const project = given.project === null ? null : await holdProject(organization, given.project);
   return {
     name,
+    homeUrl,
     redirectUris,
     postLogoutRedirectUris,
     backchannelLogoutUri,
