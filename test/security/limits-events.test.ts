@@ -85,6 +85,23 @@ test('X5 the event keeps the last 20 references, and counts all failures', async
   expect(event?.data['references']).toEqual(shown.slice(-20));
 });
 
+test('X5 the event keeps the reason of each reference, if they differ', async () => {
+  const { id, email } = await person(idctl);
+  const shown: string[] = [];
+  const fail = async (given: string) => {
+    shown.push((await tryPassword(email, given)).body.requestId);
+    return (await refused({ id }))[0]?.data;
+  };
+  await fail('wrong');
+  expect(await fail('wrong')).not.toHaveProperty('reasons');
+  await disableUser(idctl.operator(), { user: id });
+  expect(await fail(password)).toMatchObject({
+    reason: 'account_disabled',
+    references: shown,
+    reasons: ['wrong_password', 'wrong_password', 'account_disabled'],
+  });
+});
+
 test('X5 the event has the references of all parallel failures', async () => {
   const { id, email } = await person(idctl);
   const answers = await Promise.all(Array.from({ length: 10 }, () => tryPassword(email, 'wrong')));

@@ -34,7 +34,8 @@ const instant = z.iso.datetime();
 const list = z.array(text);
 /** Data of an event that strangers can repeat: count, last time and request ids (security X5). */
 const tally = { count: number, lastAt: instant.optional(), references: list.optional() };
-const refused = { reason: text, ...tally };
+/** `reason` is the last one. If the reasons differ, `reasons` has one for each reference. */
+const refused = { reason: text, ...tally, reasons: list.optional() };
 const because = z
   .object({ group: text, mappingId: text, source: z.literal('scim').optional() })
   .nullable();
@@ -457,8 +458,8 @@ export const eventKinds = {
   'app.revoked': onInstance('app', 'An app was revoked', { account: text, keepTokens: flag }),
   'app.refused': onInstance('app', 'Apps were refused; without a subject, the app is unknown', {
     address: text,
+    ...refused,
     reason: text.nullable(),
-    ...tally,
   }),
 
   'mail.abandoned': either(

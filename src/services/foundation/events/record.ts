@@ -15,9 +15,11 @@ import { isWanted, viewEvent } from './view.ts';
 /** An event to record, of any kind. */
 export type Happening = { [Name in EventName]: HappeningOf<Name, EventData<Name>> }[EventName];
 
-/** A recurring event to record. `tallyEvent` adds `count`, `lastAt` and `references`. */
+type Tally = 'count' | 'lastAt' | 'references' | 'reasons';
+
+/** A recurring event to record. `tallyEvent` adds the fields of the tally. */
 type Recurring = {
-  [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, 'count' | 'lastAt' | 'references'>>;
+  [Name in EventName]: HappeningOf<Name, Omit<EventData<Name>, Tally>>;
 }[EventName];
 
 interface About<Name> {
@@ -133,6 +135,7 @@ function deliveryOf(webhookId: string, event: Omit<Written, 'organizationId'>) {
   };
 }
 
+/** How long repeats share an event. */
 const windowSeconds = 900;
 // A counter is a 32-bit number in the database.
 const unlimited = 2 ** 31 - 1;
@@ -161,25 +164,38 @@ export async function tallyEvent(
   });
   if (window === null) return;
   const data = { ...said, count: window.used };
-  const now = [ctx.requestId];
   // A recurring event has all data of its kind, except the tally's fields, which are added here.
   if (window.used === 1) {
-    return recordEvent(
-      ctx,
-      { ...what, data: { ...data, references: now } } as Happening,
-      window.id,
-    );
+    const references = [ctx.requestId];
+    return recordEvent(ctx, { ...what, data: { ...data, references } } as Happening, window.id);
   }
-  const references = [...(await earlierReferences(window.id)), ...now].slice(-maxReferences);
-  const latest = { ...data, lastAt: ctx.now.toISOString(), references };
+  // The row lock of `countUp` keeps out parallel repeats.
+  const event = await Event.findByPk(window.id, { attributes: ['data'] });
+  const kept = keepReference(event?.data ?? {}, ctx.requestId, said['reason']);
+  const latest = { ...data, lastAt: ctx.now.toISOString(), ...kept };
   await Event.update({ data: latest }, { where: { id: window.id } });
 }
 
-/** The references so far. Call it after `countUp`, whose row lock keeps out parallel repeats. */
-async function earlierReferences(id: string): Promise<string[]> {
-  const event = await Event.findByPk(id, { attributes: ['data'] });
-  const references = event?.data['references'];
+/** The latest references of an event, and the reason of each if the reasons differ. */
+function keepReference(earlier: Event['data'], reference: string, reason: unknown) {
+  const known = referencesIn(earlier);
+  const references = [...known, reference].slice(-maxReferences);
+  const reasons = [...known.map((one) => reasonFor(earlier, one)), String(reason)];
+  const latest = reasons.slice(-maxReferences);
+  const differ = latest.some((one) => one !== String(reason));
+  return { references, ...(differ && { reasons: latest }) };
+}
+
+/** The references that an event keeps. */
+function referencesIn({ references }: Event['data']): string[] {
   return Array.isArray(references) ? references.map(String) : [];
+}
+
+/** The reason of the request with this reference, one of those that the event keeps. */
+function reasonFor(data: Event['data'], reference: string): string {
+  const { reason, reasons } = data;
+  const own = Array.isArray(reasons) ? reasons[referencesIn(data).indexOf(reference)] : reason;
+  return String(own);
 }
 
 /** The sign-in attempts since the process started, counted by method and outcome for metrics. */
