@@ -3,7 +3,7 @@ import { createPasswordHasher } from '../../src/crypto/password.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
-import { fresh, password, person } from '../support/builders.ts';
+import { fresh, organization, password, person, verifiedDomain } from '../support/builders.ts';
 import type { Answer } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 
@@ -120,6 +120,23 @@ test('X5 an event that an earlier version wrote without references gets referenc
   expect((await refused({ id })).map((event) => event.data)).toMatchObject([
     { count: 2, references: [body.requestId] },
   ]);
+});
+
+test('X5 refused sign-ins of unknown addresses share one event per client site and verified domain, which names the domain', async () => {
+  const { slug } = await organization(idctl);
+  const domain = await verifiedDomain(idctl, slug);
+  const from = '2001:db8:5:5::1';
+  const of = (at: string) => tryPassword(`${fresh('nobody')}@${at}`, 'wrong', from);
+  await of(domain);
+  await of('unverified.test');
+  await of(domain);
+  await of(`below.${domain}`);
+  const events = await refused({ address: '2001:db8:5:5::/64' });
+  expect(events.map(({ data }) => [data['domain'], data['count']])).toEqual([
+    [domain, 2],
+    [undefined, 2],
+  ]);
+  expect(JSON.stringify(events)).not.toContain('nobody');
 });
 
 test('X5 the next quarter of an hour has its own event', async () => {

@@ -5,26 +5,47 @@ import { unsynced } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import type { Reason } from '../../reasons.ts';
 import { networkOf, siteOf } from '../../text/address.ts';
+import { domainOf } from '../foundation/domain-names/canonical.ts';
+import { findOwner } from '../foundation/domain-names/owns.ts';
 import { tallyEvent } from '../foundation/events/record.ts';
+
+interface RefusedSignIn {
+  method: SignInMethod;
+  account: Account | null;
+  /** The canonical address that was given, if the method takes one. */
+  email?: string;
+}
 
 /**
  * Records a refused sign-in: one counted event per account and method in 15 minutes. Without an
- * account, there is one per client site, not per network: a site can have 65536 networks. The event
- * names the client network that failed last (security X5).
+ * account, there is one per client site and verified domain of the address, not per network: a site
+ * can have 65536 networks. The event names the client network that failed last (security X5).
  */
 export async function recordRefusedSignIn(
   ctx: Context,
-  { method, account, reason }: { method: SignInMethod; account: Account | null; reason: Reason },
+  { method, account, email, reason }: RefusedSignIn & { reason: Reason },
 ): Promise<void> {
   const address = networkOf(ctx.client.address);
+  // Read for known accounts too, so that the response time does not reveal whether one exists.
+  const verified = await verifiedDomainOf(email);
+  const domain = account === null ? verified : null;
   const subject =
     account === null ? {} : { subject: { type: 'user', id: account.id, name: account.name } };
-  const what = { kind: 'signin.refused' as const, data: { method, reason, address }, ...subject };
+  const data = { method, reason, address, ...(domain !== null && { domain }) };
+  const what = { kind: 'signin.refused' as const, data, ...subject };
   // A counter that goes back warns of a copied passkey, so each reason has its own event.
-  const apart = method === 'passkey' ? `${method} ${reason}` : method;
+  const detail = method === 'passkey' ? reason : domain;
+  const apart = detail === null ? method : `${method} ${detail}`;
   await unsynced(() =>
     tallyEvent(ctx, what, { of: account?.id ?? siteOf(ctx.client.address), apart }),
   );
+}
+
+/** The domain of the address, if an organization has verified it. */
+async function verifiedDomainOf(email: string | undefined): Promise<string | null> {
+  if (email === undefined) return null;
+  const domain = domainOf(email);
+  return (await findOwner(domain)) === null ? null : domain;
 }
 
 /** The internal reason of a `signin_failed` refusal, or null for every other error. */
@@ -57,7 +78,7 @@ export function isWrongGuess(error: unknown): boolean {
 export async function recordIfRefused(
   ctx: Context,
   error: unknown,
-  by: { method: SignInMethod; account: Account | null },
+  by: RefusedSignIn,
 ): Promise<void> {
   const reason = reasonToRecord(error);
   if (reason !== null) await recordRefusedSignIn(ctx, { ...by, reason });

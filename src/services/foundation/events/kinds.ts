@@ -380,10 +380,11 @@ export const eventKinds = {
   }),
   'signin.refused': onInstance(
     'user',
-    'Sign-ins were refused; without a subject, the account is unknown',
+    'Sign-ins were refused; without a subject, the account is unknown, and `domain` is the verified domain of the given address',
     {
       method: text,
       address: text,
+      domain: text.optional(),
       ...refused,
     },
   ),

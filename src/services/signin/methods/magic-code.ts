@@ -75,10 +75,11 @@ export const byCode = method<ByCode>({
     return beginSession(ctx, account, { method: 'magicCode', secondFactor });
   },
   events: {
-    refused: async (ctx, { seen: { account } }, error) => {
+    refused: async (ctx, { seen: { account }, input: { email } }, error) => {
       const wrongFor = account === null ? 'unknown_account' : 'wrong_code';
       const reason = isCodeInvalid(error) ? wrongFor : reasonToRecord(error);
-      if (reason !== null) await recordRefusedSignIn(ctx, { method: 'magicCode', account, reason });
+      const method = 'magicCode';
+      if (reason !== null) await recordRefusedSignIn(ctx, { method, account, email, reason });
     },
   },
 });

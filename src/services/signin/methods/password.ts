@@ -82,8 +82,8 @@ export const byPassword = method<ByPassword>({
   returnTo: ({ returnTo }) => returnTo,
   words: 'password',
   events: {
-    refused: (ctx, { seen: { account } }, error) =>
-      recordIfRefused(ctx, error, { method: 'password', account }),
+    refused: (ctx, { seen: { account }, input: { email } }, error) =>
+      recordIfRefused(ctx, error, { method: 'password', account, email }),
   },
 });
 
