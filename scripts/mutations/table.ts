@@ -204,4 +204,13 @@ export const mutations: Mutation[] = [
     test: 'test/pure/mappings.test.ts',
     named: 'while the claim is unknown',
   },
+  {
+    rule: 'O7',
+    without: 'that a reference shows an organization only events of its own people',
+    file: 'src/services/signin/reference.ts',
+    from: 'if (await maySee(event)) seen.push(event);',
+    to: "if (typeof maySee === 'function') seen.push(event);",
+    test: 'test/services/references.test.ts',
+    named: 'reads like an unknown one',
+  },
 ];

@@ -29,7 +29,7 @@ const owner = 'olga@acme.test';
 
 /**
  * One command line for each step. `$id` is the id that an earlier step showed, `$code` and `$next`
- * are authenticator codes, and `$folder` is the folder of the files. A pass removes what it creates.
+ * are authenticator codes, `$folder` is the folder of the files, and `$reference` that of a sign-in. A pass removes what it creates.
  */
 const steps = readFileSync(`${import.meta.dirname}/remote.commands`, 'utf8')
   .trim()
@@ -52,6 +52,7 @@ let remote: Side;
 /** The access token of a member. */
 let member: string;
 let earlier: string;
+let reference: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'idctl-remote-'));
@@ -86,6 +87,7 @@ beforeAll(async () => {
     IDCTL_BASE_URL: daemon.url,
   });
   member = company.member.accessToken;
+  reference = company.reference;
   remote = side({ IDCTL_SERVER: daemon.url, IDCTL_TOKEN: company.owner.accessToken });
   await writeFile(join(folder, 'secret'), 'secret\n');
   const csv = (...lines: string[]) => `group,project,role\n${lines.join('\n')}\n`;
@@ -120,6 +122,7 @@ async function type(side: Side, line: string, json: boolean) {
     word
       .replace('$id', side.id)
       .replace('$folder', folder)
+      .replace('$reference', reference)
       .replace('$code', () => code(0))
       .replace('$next', () => code(30)),
   );

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { idAround } from '../../src/crypto/id.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { execute, refreshStatistics } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
@@ -18,6 +19,7 @@ import { listScimUsers } from '../../src/services/provisioning/scim/list/records
 import { listScimRequests, writeRequests } from '../../src/services/provisioning/scim/log.ts';
 import { rotateScimToken, writeScimTokenUses } from '../../src/services/provisioning/scim/token.ts';
 import { listAttempts } from '../../src/services/signin/attempts.ts';
+import { findAnyReference } from '../../src/services/signin/reference.ts';
 import { listIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { listInvitations } from '../../src/services/tenancy/invitations/operations.ts';
 import { listMembers } from '../../src/services/tenancy/memberships/operations.ts';
@@ -87,6 +89,8 @@ const hot: Record<string, RegExp> = {
   'the end of a membership': /DELETE FROM memberships/,
   'a page of members, whichever table is first': /memberships AS .*account.id > .* LIMIT/,
   'a page of events': /FROM events AS Event .* LIMIT/,
+  'the events of a reference': /FROM events\s+WHERE id > .* kind IN/s,
+  'the attempt of a reference': /FROM sso_attempts AS SsoAttempt .*reference = /s,
   'a page of accounts': /FROM accounts AS Account .* LIMIT/,
   'a page of sign-in attempts': /FROM sso_attempts AS SsoAttempt .* LIMIT/,
   'a page of invitations': /FROM invitations AS Invitation .* LIMIT/,
@@ -169,6 +173,10 @@ async function askAll(site: Awaited<ReturnType<typeof prepare>>): Promise<void> 
   const login = { email: owner.email, password };
   for (const each of [login, { ...login, password: 'wrong' }])
     await browser.post('/api/v1/auth/login', each);
+  // All events of this test are recent, so a search among them may read the whole table.
+  const reference = idAround(Date.now() - 86_400_000);
+  for (const within of [{}, { org }])
+    await expect(findAnyReference(operator(), { reference, ...within })).rejects.toThrow();
   await browser.get('/api/v1/me');
   expect((await browser.post('/api/v1/auth/refresh')).status).toBe(200);
   for (const credential of [site.pat, await site.app.mint()])

@@ -12,6 +12,7 @@ import { pathKeys } from '../../src/http/route.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { insertGroup } from '../../src/services/provisioning/scim/groups/write.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { recordRefusedSignIn } from '../../src/services/signin/refused.ts';
 import { rowIdOf } from '../../src/services/tenancy/clients/client.ts';
 import { createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
@@ -56,6 +57,8 @@ export interface Company {
   invitation: string;
   /** The id of a client that each of these people is signed in to. */
   clientId: string;
+  /** The reference of a refused sign-in of `victim`. */
+  reference: string;
 }
 
 /** Creates the organization `acme` with its people and objects, and the organization `rival`. */
@@ -102,7 +105,11 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   for (const one of Object.values(people)) await signInTo(clientId, one);
   const pushed = { displayName: 'Pushed', externalId: null, members: new Map() };
   const { id: group } = await transaction(() => insertGroup(operator, acme.id, pushed));
-  const ids = { group, mapping: mapping.id, invitation: invitation.id, clientId };
+  const refused: Context = { ...operator, actor: { kind: 'anonymous' } };
+  const account = await Account.findOne({ where: { email: 'victim@acme.test' } });
+  await recordRefusedSignIn(refused, { method: 'password', account, reason: 'wrong_password' });
+  const { requestId: reference } = refused;
+  const ids = { group, mapping: mapping.id, invitation: invitation.id, clientId, reference };
   return { instance, ...people, ...webhook, ...ids };
 }
 
@@ -309,6 +316,7 @@ export function keysOf(
     delivery: company.delivery,
     clientId: company.clientId,
     members: company.group,
+    reference: company.reference,
     ...(kind in ids ? { id: ids[kind] ?? '' } : {}),
   };
   return Object.fromEntries(pathKeys(path).map((key) => [key, known[key] ?? key]));

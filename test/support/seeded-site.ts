@@ -43,8 +43,8 @@ export interface SeededSite {
   /** Contains `idctl.yaml`, the database and the master key; a copy of it is an instance too. */
   folder: string;
   baseUrl: string;
-  /** The id of one object of each kind. */
-  ids: Record<'pat' | 'app' | 'invitation' | 'mappings' | 'webhook' | 'delivery', string>;
+  /** The id of one object of each kind; for an event, its reference. */
+  ids: Record<'pat' | 'app' | 'invitation' | 'mappings' | 'webhook' | 'delivery' | 'event', string>;
   /** The secret of the TOTP enrolment that was begun for ada@example.com. */
   totpSecret: string;
   provider: OpenIdProvider;
@@ -141,6 +141,8 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
   await connect(idctl, { slapd, provider });
   await provision(idctl, id);
   await signedIn(idctl, user);
+  const wrong = { email: user, password: 'not the password' };
+  const refused = await idctl.client().post('/api/v1/auth/login', wrong);
   const invited = await createInvitation(operator, {
     org,
     email: 'ina@example.com',
@@ -159,6 +161,7 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
     mappings: mapping.id,
     webhook: webhook.id,
     delivery: deliveries.items[0]?.id ?? '',
+    event: String(refused.body.requestId),
   };
   return { ids, totpSecret };
 }

@@ -6,6 +6,7 @@ import type {
   operatorEventPage,
   operatorEventView,
 } from '../../services/foundation/events/view.ts';
+import type { operatorFoundView } from '../../services/signin/reference.ts';
 import { noun, verb } from '../command.ts';
 import { fillOrganization } from '../organization.ts';
 import type { Fields } from '../output.ts';
@@ -15,6 +16,7 @@ const operations = () => import('../../services/foundation/events/operations.ts'
 
 type Event = z.output<typeof operatorEventView>;
 type Page = z.output<typeof operatorEventPage>;
+type Found = z.output<typeof operatorFoundView>;
 
 /**
  * The actor of an event. A sign-in or sign-up is recorded as anonymous; here its subject is the
@@ -26,12 +28,27 @@ function actorOf({ kind, actor, subject, address }: Event): string | null {
   return address ?? subject.name ?? subject.id;
 }
 
+function subjectOf({ address, subject }: Event): string | undefined {
+  return address ?? subject?.name ?? subject?.id;
+}
+
 const fields: Fields<Event> = [
   ['At', (view) => view.at],
   ['Kind', (view) => view.kind, 'whole'],
   ['Actor', actorOf, 'below'],
-  ['Subject', (view) => view.address ?? view.subject?.name ?? view.subject?.id, 'below'],
+  ['Subject', subjectOf, 'below'],
   ['Reason', ({ data: { reason } }) => (typeof reason === 'string' ? reason : null), 'below'],
+];
+
+const block: Fields<Found> = [
+  ['Reason', ({ reason, attempt }) => reason ?? (attempt?.ok ? 'signed in' : null)],
+  ['At', ({ event, attempt }) => event?.at ?? attempt?.at],
+  ['Event', ({ event }) => event?.kind],
+  ['Event ID', ({ event }) => event?.id],
+  ['Subject', ({ event }) => event && subjectOf(event)],
+  ['Org', ({ event }) => event?.organization],
+  ['Stage', ({ attempt }) => attempt?.stage],
+  ['E-mail', ({ attempt }) => attempt?.email],
 ];
 
 const everywhere: Fields<Event> = [...fields, ['Org', (view) => view.organization, 'below']];
@@ -62,6 +79,19 @@ export function addEventCommands(program: Command): void {
       const shown = [...once.values()];
       const organizations = new Set(shown.map(({ organization }) => organization));
       call.table(shown, organizations.size > 1 ? everywhere : fields, 'There are no such events.');
+    },
+  });
+  verb(event, 'show <reference>', {
+    summary: 'Show what the reference of a refused sign-in means',
+    options: { '--org <org>': 'only what concerns this organization, by id or slug' },
+    example: 'idctl event show 019aa8f0-5a2c-7c3e-9d41-2f7c5d0f6a11',
+    run: async (call) => {
+      if (call.server !== null) await fillOrganization(call);
+      const { findAnyReference, findReference } = await import(
+        '../../services/signin/reference.ts'
+      );
+      const finding = call.server === null ? findAnyReference : findReference;
+      await call.perform<Found>(finding, block);
     },
   });
   verb(event, 'tail', {

@@ -1,4 +1,5 @@
 import { listEvents } from '../../services/foundation/events/operations.ts';
+import { findReference } from '../../services/signin/reference.ts';
 import {
   createOrganization,
   deleteOrganization,
@@ -36,5 +37,9 @@ export const organizationRoutes = [
   route('GET', '/api/v1/orgs/:org/events', listEvents, {
     summary: 'The events, oldest first',
     cli: 'event list',
+  }),
+  route('GET', '/api/v1/orgs/:org/events/:reference', findReference, {
+    summary: 'What the reference of a refused sign-in means: its event, attempt and reason',
+    cli: 'event show',
   }),
 ];

@@ -7,6 +7,7 @@ import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { transaction } from '../../database/transaction.ts';
 import { Refusal } from '../../errors.ts';
 import type { Reason } from '../../reasons.ts';
+import { idsAround } from '../foundation/events/reference.sql.ts';
 import { id, instant, ref } from '../foundation/fields.ts';
 import { operation } from '../foundation/operation.ts';
 import { pageInput, pageOf, readPage } from '../foundation/page.ts';
@@ -182,6 +183,26 @@ export const listAttempts = operation({
     );
   },
 });
+
+/**
+ * The sign-in with this reference through a connection of the organization, or of any organization;
+ * null if there is none.
+ */
+export async function findAttempt(reference: string, organizationId: string | null) {
+  const { after, before } = idsAround(reference);
+  const connections =
+    organizationId === null ? {} : { connectionId: await findConnectionIds(organizationId) };
+  const attempt = await SsoAttempt.findOne({
+    where: { reference, ...connections, id: { [Op.gt]: after, [Op.lt]: before } },
+  });
+  return attempt === null ? null : view(attempt);
+}
+
+async function findConnectionIds(organizationId: string): Promise<string[]> {
+  const where = { organizationId };
+  const connections = await SsoConnection.findAll({ where, attributes: ['id'] });
+  return connections.map(({ id }) => id);
+}
 
 function view(attempt: SsoAttempt) {
   const { id, at, connectionId, stage, ok, code, email, groups, groupsMalformed, reference } =

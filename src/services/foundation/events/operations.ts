@@ -13,6 +13,7 @@ import { ref } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { firstKey, pageInput } from '../page.ts';
 import { after } from '../time.ts';
+import type { StoredEvent } from './reference.sql.ts';
 import { eventPage, kindPattern, kindsOf, operatorEventPage, viewEvent } from './view.ts';
 
 const since = z.union(
@@ -98,7 +99,7 @@ function beginning(
 }
 
 /** Events as the operator sees them: with system account, organization slug and user address. */
-async function viewForOperator(events: readonly Event[]) {
+export async function viewForOperator(events: readonly StoredEvent[]) {
   if (events.length === 0) return [];
   const organizations = await Organization.findAll({
     where: { id: [...new Set(events.flatMap(({ organizationId }) => organizationId ?? []))] },

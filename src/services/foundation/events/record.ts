@@ -136,7 +136,7 @@ function deliveryOf(webhookId: string, event: Omit<Written, 'organizationId'>) {
 }
 
 /** How long repeats share an event. */
-const windowSeconds = 900;
+export const windowSeconds = 900;
 // A counter is a 32-bit number in the database.
 const unlimited = 2 ** 31 - 1;
 
@@ -187,12 +187,12 @@ function keepReference(earlier: Event['data'], reference: string, reason: unknow
 }
 
 /** The references that an event keeps. */
-function referencesIn({ references }: Event['data']): string[] {
+export function referencesIn({ references }: Event['data']): string[] {
   return Array.isArray(references) ? references.map(String) : [];
 }
 
 /** The reason of the request with this reference, one of those that the event keeps. */
-function reasonFor(data: Event['data'], reference: string): string {
+export function reasonFor(data: Event['data'], reference: string): string {
   const { reason, reasons } = data;
   const own = Array.isArray(reasons) ? reasons[referencesIn(data).indexOf(reference)] : reason;
   return String(own);

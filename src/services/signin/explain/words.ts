@@ -10,6 +10,7 @@ import { isApproved } from '../../tenancy/connections/approval.ts';
 import { approvedByOperator } from '../../tenancy/connections/waiting.ts';
 import { isMethodAllowed } from '../../tenancy/signin-settings/governing.ts';
 import { findObstacle } from '../../tenancy/signin-settings/methods.ts';
+import { reasonSentences } from '../reason-words.ts';
 import type { Scene } from './scene.ts';
 import type { SignInWay } from './ways.ts';
 
@@ -21,9 +22,9 @@ type Wording<Said> = (scene: Scene, way: SignInWay) => Said;
 /** The reasons that close a way: the rule, and what to do about it. */
 const wordings: Record<string, { rule: Wording<string>; message: Wording<Next> }> = {
   unknown_account: {
-    rule: () => 'There is no account with this address.',
+    rule: () => reasonSentences.unknown_account,
     message: ({ email, organization: { slug: org } }) => [
-      'There is no account with this address.',
+      reasonSentences.unknown_account,
       { to: 'invite the person', operation: 'invitation.create', with: { email, org } },
     ],
   },
@@ -46,16 +47,16 @@ const wordings: Record<string, { rule: Wording<string>; message: Wording<Next> }
     ],
   },
   account_disabled: {
-    rule: () => 'The account is disabled.',
+    rule: () => reasonSentences.account_disabled,
     message: ({ email }) => [
-      'The account is disabled.',
+      reasonSentences.account_disabled,
       byOperator({ to: 'enable it', operation: 'user.enable', with: { user: email } }),
     ],
   },
   email_unverified: {
-    rule: () => 'The address of the account is not verified.',
+    rule: () => reasonSentences.email_unverified,
     message: () =>
-      'The address of the account is not verified. The person must enter the sign-up code, or sign in with a mailed code or through the organization.',
+      `${reasonSentences.email_unverified} The person must enter the sign-up code, or sign in with a mailed code or through the organization.`,
   },
   deactivated: {
     rule: ({ organization: { slug }, keptGroups }) =>
@@ -71,9 +72,9 @@ const wordings: Record<string, { rule: Wording<string>; message: Wording<Next> }
           ],
   },
   identity_conflict: {
-    rule: () => 'The account is linked to another identity.',
+    rule: () => reasonSentences.identity_conflict,
     message: ({ email, organization: { slug: org } }, { method }) => [
-      'The account is linked to another identity.',
+      reasonSentences.identity_conflict,
       ...(isConnectionKind(method) ? [relink(method, org)] : []),
       byOperator({
         to: 'unlink only this person',
@@ -83,9 +84,9 @@ const wordings: Record<string, { rule: Wording<string>; message: Wording<Next> }
     ],
   },
   owner_not_approved: {
-    rule: () => 'No owner has approved where the connection points.',
+    rule: () => reasonSentences.owner_not_approved,
     message: ({ organization: { slug: org } }, { method }) => [
-      'No owner has approved where the connection points. An owner does it on the account page.',
+      `${reasonSentences.owner_not_approved} An owner does it on the account page.`,
       ...(isConnectionKind(method) ? [approvedByOperator(method, org)] : []),
     ],
   },
