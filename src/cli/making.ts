@@ -104,7 +104,7 @@ function tellMade<View extends object>(
     const hidden = secret === undefined ? [] : [secret, ...hides].map((name) => [name, null]);
     call.show({ ...view, ...Object.fromEntries(hidden) }, fields);
   } else if (secret === undefined) call.show(view, fields);
-  else call.showSecret(view, fields, (shown) => [shown[secret]].flat().join('\n'), advice);
+  else call.showSecret(view, fields, (shown) => String(shown[secret]), advice);
 }
 
 function tellExisting<View extends object>(

@@ -195,8 +195,7 @@ function speak(
     note,
     show,
     showSecret: (view, fields, secret, advice = 'Store the secret now: it is not shown again.') => {
-      if (flags.quiet && !flags.json)
-        return screen.write(`${secret(view).split('\n').map(escaped).join('\n')}\n`);
+      if (flags.quiet && !flags.json) return screen.write(`${escaped(secret(view))}\n`);
       show(view, fields);
       note(advice);
     },

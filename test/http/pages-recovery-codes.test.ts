@@ -79,6 +79,7 @@ test('P17 a code is accepted beside a mailed code, to sign in and for a new pass
   const sent = await (await at('/login', email)).submit('/login/mail-code');
   const asked = await sent.submit('/login/mail-code/enter', { code: await idctl.codeFor(email) });
   expect(asked.text).toContain('Use a recovery code');
+  expect(asked.text).toContain('ask an owner of your organization or the administrator');
   expect(isIn(await asked.submit('/login/mail-code/enter', { recoveryCode: first }))).toBe(true);
   const reset = await (await at('/login/reset', email)).submit('/login/reset', { email });
   const given = { code: await idctl.codeFor(email), newPassword: 'a staple of another kind' };

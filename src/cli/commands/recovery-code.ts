@@ -1,18 +1,11 @@
 import type { Command } from 'commander';
-import type { z } from 'zod';
-import type { newRecoveryCodesView } from '../../services/people/two-factor/recovery-codes.ts';
 import { noun, user, verb } from '../command.ts';
-import { type Hiding, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
+import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/people/two-factor/recovery-codes.ts');
 
-type NewCodes = Hiding<z.output<typeof newRecoveryCodesView>, 'codes'>;
-
-const made: Fields<NewCodes> = [
-  ['Codes', (view) => view.codes],
-  ['Made', (view) => view.createdAt],
-];
+const made: Fields<{ createdAt: string }> = [['Made', ({ createdAt }) => createdAt]];
 
 export function addRecoveryCodeCommands(program: Command): void {
   const code = noun(program, 'recovery-code', {
@@ -36,11 +29,33 @@ export function addRecoveryCodeCommands(program: Command): void {
     required: user,
     rehearsable: true,
     example: 'idctl recovery-code regenerate --user ada@example.com --yes',
-    run: async (call) =>
-      performSecret(call, (await operations()).regenerateRecoveryCodes.forOperator, {
-        fields: made,
-        secret: 'codes',
-        question: () => 'Make new recovery codes? The old ones are then refused.',
-      }),
+    run: regenerate,
   });
+}
+
+async function regenerate(call: Call): Promise<void> {
+  const { regenerateRecoveryCodes: operation } = await operations();
+  if (call.flags.dryRun) {
+    const { createdAt } = await call.rehearse(operation.forOperator);
+    call.note('Dry run: nothing was changed.');
+    call.show({ codes: null, createdAt }, made);
+    return;
+  }
+  await call.confirm('Make new recovery codes? The old ones are then refused.');
+  const view = await call.operate(operation.forOperator);
+  showCodes(call, view, made, view.codes);
+}
+
+/** Shows a view, then its codes, one on each line. With `--quiet`, only the codes. */
+export function showCodes<View>(
+  call: Call,
+  view: View,
+  fields: Fields<View>,
+  codes: string[],
+): void {
+  if (call.flags.json || !call.flags.quiet) call.show(view, fields);
+  if (!call.flags.json) call.print(`${codes.join('\n')}\n`);
+  call.note(
+    'Store the recovery codes now: they are not shown again. Each one is valid once, in place of a code of an authenticator app or a passkey.',
+  );
 }

@@ -84,12 +84,8 @@ async function confirm(call: Call): Promise<void> {
   const { recoveryCodes } = view;
   const enabled: Fields<typeof view> = [['Two-factor', ({ twoFactorEnabled }) => twoFactorEnabled]];
   if (recoveryCodes === undefined) return call.show(view, enabled);
-  call.showSecret(
-    view,
-    [...enabled, ['Recovery codes', () => recoveryCodes]],
-    () => recoveryCodes.join('\n'),
-    'Store the recovery codes now: they are not shown again. Each one is valid once, in place of a code of the app.',
-  );
+  const { showCodes } = await import('./recovery-code.ts');
+  showCodes(call, view, enabled, recoveryCodes);
 }
 
 async function drawQr(text: string): Promise<string> {

@@ -69,7 +69,8 @@ function codes(visit: Visit, asked: FactorQuestion | null): Html {
   const more = attributes || recovery ? ({ optional: true } as const) : {};
   return html`${codeField(visit, 'code', { label, value: visit.given['code'], first: false })}
 ${totp && codeField(visit, 'totpCode', { label: 'Six-digit code from your authenticator app', ...more })}${attributes && answerField}
-${recovery && recoveryChoice(visit, recoveryField(visit, { optional: true }))}`;
+${recovery && recoveryChoice(visit, recoveryField(visit, { optional: true }))}
+<p class="quiet">If you cannot use your second factor, ask an owner of your organization or the administrator of this site to reset it.</p>`;
 }
 
 /** The second factor that a form asks for, next to the mailed code. */
