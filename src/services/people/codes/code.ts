@@ -1,10 +1,12 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { isEqual } from '../../../crypto/secret.ts';
 import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { type CodePurpose, MailCode } from '../../../database/models/mail-code.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
 import { type CodeOf, countTry, takeTryBack } from './codes.sql.ts';
 
@@ -13,6 +15,20 @@ import { type CodeOf, countTry, takeTryBack } from './codes.sql.ts';
 
 const lifeSeconds = 600;
 const maxTries = 5;
+
+/** A mailed code as given. Blanks between its digits are removed. */
+export const givenCode = z
+  .string()
+  .max(20)
+  .transform((text) => text.replace(/\s/g, ''))
+  .pipe(z.string().regex(/^\d{6}$/, 'must be the six digits of the mail'));
+
+/** The one answer to an invalid code, whatever the reason. */
+export function codeInvalid(): Refusal {
+  return new Refusal('code_invalid', 'This code is wrong or has expired.', {
+    hint: 'Request a new one.',
+  });
+}
 
 /** A correct code; `hash` is its stored form. */
 export interface RightCode extends CodeOf {

@@ -10,7 +10,7 @@ import { requireMail } from '../../foundation/mail/configured.ts';
 import { queueAsked } from '../../foundation/mail/queue.ts';
 import { givenPassword } from '../../people/accounts/account.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
-import { isOwnSignUp } from '../../people/codes/code.ts';
+import { codeInvalid, givenCode, isOwnSignUp } from '../../people/codes/code.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
 import { signedInView } from '../../people/sessions/schema.ts';
 import {
@@ -20,20 +20,14 @@ import {
 } from '../../people/two-factor/second-factor.ts';
 import { proveAddress } from '../../tenancy/addresses/prove-address.ts';
 import { beginSession, requireSession } from '../begin.ts';
-import { answerCode, codeInvalid } from './magic-code.ts';
-
-const code = z
-  .string()
-  .max(20)
-  .transform((text) => text.replace(/\s/g, ''))
-  .pipe(z.string().regex(/^\d{6}$/, 'must be the six digits of the mail'));
+import { answerCode } from './magic-code.ts';
 
 /** The address of the account that the code is for. */
 export const requestCodeInput = z.strictObject({ email });
 /** The input to confirm an address. The ticket or password shows that this client signed up. */
 export const verifyEmailInput = z.strictObject({
   email,
-  code,
+  code: givenCode,
   password: givenPassword
     .optional()
     .describe('The password chosen at sign-up. To keep it, send it or the cookie of the sign-up.'),
@@ -47,10 +41,10 @@ export const verifiedView = signedInView.extend({
       'Whether the account has a password. If not, choose one: `POST /api/v1/auth/password/reset`.',
     ),
 });
-export const signInByCodeInput = z.strictObject({ email, code, ...secondFactorFields });
+export const signInByCodeInput = z.strictObject({ email, code: givenCode, ...secondFactorFields });
 export const resetPasswordInput = z.strictObject({
   email,
-  code,
+  code: givenCode,
   newPassword: givenPassword,
   ...secondFactorFields,
 });

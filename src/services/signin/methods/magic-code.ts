@@ -6,7 +6,13 @@ import { countTry, type Limit } from '../../foundation/limits/limit.ts';
 import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
 import { requireMail } from '../../foundation/mail/configured.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
-import { giveTryBack, type RightCode, spendCode, tryCode } from '../../people/codes/code.ts';
+import {
+  codeInvalid,
+  giveTryBack,
+  type RightCode,
+  spendCode,
+  tryCode,
+} from '../../people/codes/code.ts';
 import type { GivenFactor } from '../../people/two-factor/second-factor.ts';
 import { proveAddress } from '../../tenancy/addresses/prove-address.ts';
 import { beginSession } from '../begin.ts';
@@ -111,11 +117,4 @@ export function opensByCode(account: Account | null): account is Account {
 
 function isCodeInvalid(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'code_invalid';
-}
-
-/** The one answer to an invalid code, whatever the reason. */
-export function codeInvalid(): Refusal {
-  return new Refusal('code_invalid', 'This code is wrong or has expired.', {
-    hint: 'Request a new one.',
-  });
 }
