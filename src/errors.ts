@@ -52,6 +52,7 @@ export const refusals = {
   already_exists: { kind: 'conflict', title: 'Already exists' },
   exists_differently: { kind: 'conflict', title: 'Exists with other settings' },
   conflict: { kind: 'conflict', title: 'Conflict' },
+  address_managed: { kind: 'conflict', title: 'Address managed by an organization' },
   mail_not_configured: { kind: 'conflict', title: 'No mail on this instance' },
   sign_in_first: { kind: 'conflict', title: 'Sign in first' },
   groups_unknown: { kind: 'conflict', title: 'Groups not known' },

@@ -125,3 +125,55 @@ test('the address that the command line gives for the account page answers with 
     ]);
   }
 });
+
+test('P18 a person changes the address on the account page: address, code, done', async () => {
+  const ada = await person(idctl);
+  const client = await signedIn(idctl, ada.email);
+  idctl.wait(11 * 60);
+  const email = `${fresh('new')}@example.test`;
+  const first = await open(client, '/');
+  expect(first.text).toContain('Change it');
+  const refused = await first.submit('/account/email', { email });
+  expect(refused.text).toContain('Before you change your address, confirm that it is you.');
+  const confirmed = await refused.submit('/account/confirm', { password });
+  expect(confirmed.text).toContain('For the next ten minutes, you can change your address.');
+  const wrong = await confirmed.submit('/account/email', { email: 'not an address' });
+  expect(wrong.text).toContain('E-mail address must be an e-mail address');
+  expect(wrong.body).toContain('<details open><summary>Change it</summary>');
+  const asked = await wrong.submit('/account/email', { email });
+  expect(asked.text).toContain(`If this address is free, we sent it a code: ${email}`);
+  const mistaken = await asked.submit('/account/email/confirm', { code: '000000' });
+  expect([mistaken.status, mistaken.text]).toEqual([
+    401,
+    expect.stringContaining('This code is wrong or has expired. Request a new one.'),
+  ]);
+  const again = await mistaken.submit('/account/email');
+  const done = await again.submit('/account/email/confirm', { code: await idctl.codeFor(email) });
+  expect(done.text).toContain('Your e-mail address was changed. You are signed out everywhere');
+  expect(done.text).toContain(`E-mail address ${email}`);
+});
+
+test('P18 the page of a taken address is the same as that of a free one', async () => {
+  const ada = await person(idctl);
+  const client = await signedIn(idctl, ada.email);
+  const texts = [];
+  for (const email of [`${fresh('new')}@example.test`, (await person(idctl)).email ?? '']) {
+    const asked = await (await open(client, '/')).submit('/account/email', { email });
+    texts.push([asked.status, asked.text.replaceAll(email, 'EMAIL')]);
+  }
+  expect(texts[0]).toEqual(texts[1]);
+});
+
+test('P18 before anything is typed, the page says that the address is managed, or that no mail is sent', async () => {
+  const { page } = await arrived();
+  const managed = await page();
+  expect(managed.text).toContain('An organization manages your e-mail address.');
+  expect(managed.body).not.toContain('action="/account/email#profile"');
+  const client = await signedIn(idctl, (await person(idctl)).email);
+  const { smtpUrl } = idctl.app.config.mail;
+  delete idctl.app.config.mail.smtpUrl;
+  const without = await open(client, '/');
+  idctl.app.config.mail.smtpUrl = smtpUrl;
+  expect(without.text).toContain('because this instance does not send mail');
+  expect(without.body).not.toContain('action="/account/email#profile"');
+});

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
   accountLetter,
+  askedForLetter,
   codeLetter,
   invitationLetter,
+  oldAddressLetter,
   renderLetter,
 } from '../../src/services/instance/mail/letters.ts';
 
@@ -18,6 +20,8 @@ describe('a mail', () => {
   test.each([
     ['a code', codeLetter(from, 'signin', '012345'), '012345'],
     ['an existing account', accountLetter(from), 'https://id.acme.test/login'],
+    ['an address asked for', askedForLetter(from), 'https://id.acme.test/login'],
+    ['a changed address', oldAddressLetter(from), 'https://id.acme.test/'],
     ['an invitation', invitationLetter(from, invited), invited.url],
   ])(
     'about %s says the same in text and in HTML, with everything escaped and nothing loaded',

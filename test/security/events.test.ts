@@ -40,6 +40,8 @@ const elsewhere = new Set([
   'POST /api/v1/me/totp/confirm',
   'POST /api/v1/me/totp/disable',
   'POST /api/v1/me/recovery-codes',
+  'POST /api/v1/me/email',
+  'POST /api/v1/me/email/confirm',
   'POST /api/v1/orgs/:org/members/:user/second-factor/reset',
   'POST /api/v1/orgs/:org/domains/:domain/verify',
   'POST /api/v1/orgs/:org/projects/:project/members',

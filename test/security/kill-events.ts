@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Domain } from '../../src/database/models/domain.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { regenerateApp, revokeApp } from '../../src/services/people/apps/operations.ts';
 import { regenerateToken, revokeToken } from '../../src/services/people/tokens/operations.ts';
 import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
@@ -61,6 +63,22 @@ const setPassword = (keepTokens: boolean) =>
   both(({ idctl }, user) =>
     setUserPassword(idctl.operator(), { user, password: newPassword, keepTokens }),
   );
+
+/** Ada changes her address while her organization does not have its domain verified. */
+async function changeAddress(stage: Stage): Promise<void> {
+  const { idctl, scene } = stage;
+  const mark = (state: 'Pending' | 'Verified') =>
+    transaction(() => Domain.update({ state }, { where: { name: scene.domain } }));
+  await mark('Pending');
+  const client = herself(stage);
+  const email = 'ada@elsewhere.test';
+  expected(await client.post('/api/v1/auth/confirm', { totpCode: totpCode(idctl, scene.totp) }));
+  expected(await client.post('/api/v1/me/email', { email }));
+  const code = await idctl.codeFor(email);
+  expected(await client.post('/api/v1/me/email/confirm', { email, code }));
+  await mark('Verified');
+  stage.scene = { ...scene, ada: { ...scene.ada, email } };
+}
 
 async function resetPassword({ idctl, scene }: Stage): Promise<void> {
   const confirm = async (email: string, code: string, more: object) =>
@@ -125,6 +143,7 @@ export const events: Record<string, Act> = {
     const body = { currentPassword: password, newPassword };
     expected(await herself(stage).post('/api/v1/me/password', body));
   },
+  'own address changed': changeAddress,
   'password reset by mail': resetPassword,
   'taken over by the domain’s next owner': takeOver,
   'second factor reset': ({ idctl, scene }) =>

@@ -92,7 +92,7 @@ describe.skipIf(missing)('the kill matrix', () => {
   });
 
   test.each(Object.entries(events))(
-    'I3 I5 P2 P5 P10 P13 P14 every credential is live or dead as the matrix says after: %s',
+    'I3 I5 P2 P5 P10 P13 P14 P18 every credential is live or dead as the matrix says after: %s',
     async (event, act) => {
       expect(await after(act)).toEqual(matrix.get(event));
     },

@@ -224,6 +224,8 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/me/password': {
     body: { currentPassword: password, newPassword: 'a staple of another kind' },
   },
+  'POST /api/v1/me/email': { body: { email: 'new@elsewhere.test' } },
+  'POST /api/v1/me/email/confirm': { body: { email: 'new@elsewhere.test', code: '000000' } },
   'POST /api/v1/me/tokens': {
     body: { name: 'ci', description: 'for the builds', expiresInDays: 30 },
   },

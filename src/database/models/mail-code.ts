@@ -1,10 +1,13 @@
 import { column, rowOf } from './columns.ts';
 
 /**
- * The purpose of a mailed code: to verify a new account's address, to sign in, or to reset the
- * password.
+ * The purpose of a mailed code that anyone can request for the address of an account: to verify a
+ * new account's address, to sign in, or to reset the password.
  */
-export type CodePurpose = 'verify' | 'signin' | 'reset';
+export type EntryPurpose = 'verify' | 'signin' | 'reset';
+
+/** The purpose of a mailed code; `email` changes the account's address. */
+export type CodePurpose = EntryPurpose | 'email';
 
 /** The last code mailed to an account for one purpose (security P10). */
 export class MailCode extends rowOf(

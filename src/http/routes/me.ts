@@ -1,6 +1,7 @@
 import { changePassword } from '../../services/people/credentials/operations.ts';
 import { listSessions, revokeSession } from '../../services/people/sessions/operations.ts';
 import { endSignedIn, listSignedIn } from '../../services/signin/provider/operations.ts';
+import { confirmEmail, requestEmail } from '../../services/tenancy/profile/email.ts';
 import { showMe, updateMe } from '../../services/tenancy/profile/operations.ts';
 import { route } from '../route.ts';
 
@@ -14,6 +15,13 @@ export const meRoutes = [
   }),
   route('POST', '/api/v1/me/password', changePassword, {
     summary: 'Change the password; needs the current password and ends all other sessions',
+  }),
+  route('POST', '/api/v1/me/email', requestEmail, {
+    summary: 'Mail a code to a new address of your account; needs a recent sign-in',
+    status: 202,
+  }),
+  route('POST', '/api/v1/me/email/confirm', confirmEmail, {
+    summary: 'Change your address with the mailed code; ends all other sessions',
   }),
   route('GET', '/api/v1/me/sessions', listSessions, {
     summary: 'The live sessions of the signed-in person',

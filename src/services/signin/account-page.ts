@@ -16,6 +16,7 @@ import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../people/passkeys/relying-party.ts';
 import { askToConfirm, isRecentlyProven } from '../people/two-factor/recent.ts';
 import { showRecoveryCodes } from '../people/two-factor/recovery-codes.ts';
+import { isManaged } from '../tenancy/addresses/managed.ts';
 import { findAdmitting } from '../tenancy/clients/admits.sql.ts';
 import { isTrusted } from '../tenancy/connections/usable.ts';
 import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/methods.ts';
@@ -32,6 +33,7 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
   const { accountId } = requireUser(ctx, 'me.see');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
   const [
+    address,
     password,
     passkeys,
     recoveryCodes,
@@ -43,6 +45,7 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     waiting,
     applications,
   ] = await Promise.all([
+    describeAddress(ctx, account),
     describePassword(ctx, account),
     describePasskeys(ctx, account),
     showRecoveryCodes(ctx, {}),
@@ -57,6 +60,7 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
   const totp = account.totpEnabledAt !== null;
   const toConfirm = recent ? null : await askToConfirm(ctx, account, browser);
   return {
+    address,
     password,
     passkeys,
     recoveryCodes,
@@ -69,6 +73,12 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     waiting,
     applications,
   };
+}
+
+/** Whether the person may change the address of the account, or why not. */
+async function describeAddress(ctx: Context, { email }: Account) {
+  if (await isManaged(email)) return 'managed' as const;
+  return isMailConfigured(ctx) ? ('changeable' as const) : ('no mail' as const);
 }
 
 /** Whether the account has a password, or the person may choose one by mail. */

@@ -6,6 +6,7 @@ import { passkeyForm } from '../passkey-form.ts';
 
 /** The sections whose changes need a recent confirmation by the person (security P16). */
 export const confirmingSections = [
+  'profile',
   'passkeys',
   'two-factor',
   'recovery-codes',
@@ -15,6 +16,7 @@ export const confirmingSections = [
 type ConfirmingSection = (typeof confirmingSections)[number];
 
 const occasions: Record<ConfirmingSection, string> = {
+  profile: 'change your address',
   passkeys: 'add or remove a passkey',
   'two-factor': 'set up an authenticator',
   'recovery-codes': 'make new recovery codes',

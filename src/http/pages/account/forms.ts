@@ -19,12 +19,14 @@ import { approveInput } from '../../../services/tenancy/connections/approve.ts';
 import { socialProviders } from '../../../services/tenancy/identities/social-providers.ts';
 import { approveLdap } from '../../../services/tenancy/ldap/operations.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
+import { confirmEmail, requestEmail } from '../../../services/tenancy/profile/email.ts';
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { approveSso } from '../../../services/tenancy/sso/operations.ts';
 import { clearedSession } from '../../cookies.ts';
 import { endingPages } from '../ending.ts';
 import { markSignInNotice } from '../marks.ts';
-import { form, type Page, type PageReply, page, type Visit } from '../page.ts';
+import { form, operationForm, type Page, type PageReply, page, type Visit } from '../page.ts';
+import { askEmailCode } from './email.ts';
 import { showAccount, showCodes } from './overview.ts';
 import { passkeyForms } from './passkey-forms.ts';
 import { back, changeForm, ownForm, sectionForm } from './section-form.ts';
@@ -55,6 +57,11 @@ export const accountPages: Page[] = [
     show: (visit) => showAccount(visit),
   }),
   changeForm('profile', 'profile', updateMe.input.required({ name: true }), updateMe, 'profile'),
+  ownForm('profile', 'email', requestEmail, (visit) => askEmailCode(visit)),
+  operationForm('/account/email/confirm', confirmEmail, {
+    reply: (visit) => back(visit, 'email', 'profile'),
+    refused: askEmailCode,
+  }),
   changeForm(
     'password',
     'password',

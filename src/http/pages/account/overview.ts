@@ -14,6 +14,7 @@ import { field, postForm } from '../parts.ts';
 import { badge, button, endingLink, rows } from '../rows.ts';
 import { thanksIn } from './confirm.ts';
 import { connectionsSection } from './connections.ts';
+import { emailPart } from './email.ts';
 import { passkeyNeeds, passkeysSection } from './passkeys.ts';
 import { recoveryCodesSection, shownCodes } from './recovery-codes.ts';
 import {
@@ -33,6 +34,10 @@ import { twoFactorSection } from './two-factor.ts';
 /** The text of each notice, and the section that shows it. */
 const notices: Record<string, { in: SectionName; text: string }> = {
   profile: { in: 'profile', text: 'Your profile was saved.' },
+  email: {
+    in: 'profile',
+    text: 'Your e-mail address was changed. You are signed out everywhere else.',
+  },
   password: {
     in: 'password',
     text: 'Your password was changed. You are signed out everywhere else.',
@@ -40,6 +45,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   'passkey-added': { in: 'passkeys', text: 'The passkey was added.' },
   'passkey-renamed': { in: 'passkeys', text: 'The passkey was renamed.' },
   'passkey-removed': { in: 'passkeys', text: 'The passkey was removed.' },
+  'confirmed-profile': { in: 'profile', text: thanksIn('profile') },
   'confirmed-passkeys': { in: 'passkeys', text: thanksIn('passkeys') },
   'confirmed-two-factor': { in: 'two-factor', text: thanksIn('two-factor') },
   'confirmed-connections': { in: 'connections', text: thanksIn('connections') },
@@ -93,7 +99,7 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
 ${button(visit, '/account/sign-out', 'Sign out')}</div>
 ${connectionsSection(draft('connections'), more)}
 ${applicationsSection(draft('applications'), more)}
-${profileSection(draft('profile'), me)}
+${profileSection(draft('profile'), me, more)}
 ${passwordSection(draft('password'), me, more)}
 ${passkeysSection(draft('passkeys'), me, more)}
 ${twoFactorSection(draft('two-factor'), me, more)}
@@ -123,15 +129,15 @@ function applicationsSection(draft: Draft, { applications }: Described): Html | 
   return section(draft, 'applications', rows(shown));
 }
 
-/** The section for name and language. */
-function profileSection(draft: Draft, { email, name, locale }: Me): Html {
+/** The section for address, name and language. */
+function profileSection(draft: Draft, { email, name, locale }: Me, more: Described): Html {
   const note =
     'A language tag such as en or de-AT. Programs that you use with this account can read it.';
-  const content = html`<p class="fact"><span class="quiet">E-mail address</span> ${email ?? 'none'}</p>
-${field(draft, { name: 'name', label: 'Name', autocomplete: 'name', value: name, maxLength: 200 })}
+  const content = html`${field(draft, { name: 'name', label: 'Name', autocomplete: 'name', value: name, maxLength: 200 })}
 ${field(draft, { name: 'locale', label: 'Language', autocomplete: 'language', value: locale, note, verbatim: true, maxLength: 35 })}
 <button type="submit">Save</button>`;
-  return section(draft, 'profile', postForm(draft, '/account/profile#profile', content));
+  const form = postForm(draft, '/account/profile#profile', content);
+  return section(draft, 'profile', html`${emailPart(draft, email, more)}${form}`);
 }
 
 /** The form that changes the password. An account without a password gets no such form. */

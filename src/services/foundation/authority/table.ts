@@ -27,6 +27,8 @@ export const authority = {
   'me.change': { least: 'user', effect: 'changes' },
   /** Changes password, second factor, tokens and apps: a token thief could gain lasting access. */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
+  /** Changes the address of the account: a token thief could take the account over. */
+  'me.account': { least: 'user', session: 'always', effect: 'changes' },
   /** Makes or regenerates a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
   'sessions.see': { least: 'user', effect: 'reads' },

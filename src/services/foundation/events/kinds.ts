@@ -415,6 +415,15 @@ export const eventKinds = {
   }),
   'user.password.reset': onInstance('user', 'A person set a new password with a mailed code', {}),
   'user.email.verified': onInstance('user', 'A mailed code verified the address of an account', {}),
+  'user.email.changed': onInstance('user', 'A person changed the address of their account', {
+    from: text.nullable(),
+    to: text,
+  }),
+  'user.email.removed': onInstance(
+    'user',
+    'An account lost its unverified address, because another account has verified it',
+    { email: text },
+  ),
   'user.totp.enabled': onInstance('user', 'An authenticator app was enabled', {}),
   'user.totp.disabled': onInstance('user', 'An authenticator app was disabled', {}),
   'user.login_link.created': onInstance('user', 'The operator made a sign-in link, valid once', {}),
@@ -467,7 +476,15 @@ export const eventKinds = {
     null,
     'A mail could not be sent; an organization sees only its invitations',
     {
-      about: z.enum(['code', 'signup', 'account', 'passkey', 'invitation']),
+      about: z.enum([
+        'code',
+        'signup',
+        'account',
+        'passkey',
+        'invitation',
+        'newAddress',
+        'oldAddress',
+      ]),
       email: text.optional(),
       invitation: text.optional(),
       reason: text,

@@ -58,6 +58,16 @@ async function mayInvite(
   return (await countUp(ctx, limit)) !== null;
 }
 
+/**
+ * Counts a note to the holder of an address that another account has asked for; false if the holder
+ * had one today (security P18). Call it when the mail is sent.
+ */
+export async function mayTellHolder(ctx: Context, email: string): Promise<boolean> {
+  if (ctx.config.limits.enabled === 'off') return true;
+  const limit = { name: 'asked for', of: mailboxOf(email), most: 1, seconds: 86_400 };
+  return (await countUp(ctx, limit)) !== null;
+}
+
 /** The mails per hour that strangers cannot request. */
 const kept = 2;
 

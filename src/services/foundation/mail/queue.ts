@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
-import type { CodePurpose } from '../../../database/models/mail-code.ts';
+import type { EntryPurpose } from '../../../database/models/mail-code.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import type { SignedUp } from '../../signin/sign-up/signed-up.ts';
 import { isStranger } from '../limits/password.ts';
@@ -8,7 +8,14 @@ import { isStranger } from '../limits/password.ts';
 /** A mail to write and send. Its code or token is made when it is sent (security X4). */
 export type Mailing =
   /** A code, if an account with the address exists and can use it. */
-  | ({ about: 'code'; purpose: CodePurpose; email: string } & Requester)
+  | ({ about: 'code'; purpose: EntryPurpose; email: string } & Requester)
+  /**
+   * A code for the new address of an account whose address is still `from`. If another account has
+   * the new address, a note to its holder instead (security P18).
+   */
+  | ({ about: 'newAddress'; email: string; accountId: string; from: string | null } & Requester)
+  /** Tells the old address of an account that the account has a new one. */
+  | { about: 'oldAddress'; email: string }
   /** The data of a sign-up, processed when no requester waits for the answer (security P7). */
   | (SignedUp & { about: 'signup'; invitation: string | null } & Requester)
   /** Tells that the address already has an account. */
@@ -25,7 +32,7 @@ interface Requester {
 }
 
 /** Mails that anyone can request. */
-type RequestedMail = Extract<Mailing, { about: 'code' | 'signup' }>;
+type RequestedMail = Extract<Mailing, { about: 'code' | 'signup' | 'newAddress' }>;
 
 /** Queues a mail for the daemon. Call it inside the transaction that decides to send the mail. */
 export async function queueMail(ctx: Context, mailing: Mailing): Promise<void> {

@@ -2,7 +2,7 @@ import { Op } from 'sequelize';
 import type { Context, Turn } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
-import type { CodePurpose } from '../../../database/models/mail-code.ts';
+import type { EntryPurpose } from '../../../database/models/mail-code.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../../database/unique.ts';
@@ -10,7 +10,7 @@ import { Refusal } from '../../../errors.ts';
 import type { MailMessage } from '../../../outbound/outbound.ts';
 import { timeOfExpiry } from '../../foundation/clock/clock.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { maySendAsked, maySendInvitation } from '../../foundation/limits/mail.ts';
+import { maySendAsked, maySendInvitation, mayTellHolder } from '../../foundation/limits/mail.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { type Mailing, mailingOf } from '../../foundation/mail/queue.ts';
 import { after } from '../../foundation/time.ts';
@@ -18,10 +18,13 @@ import { findByEmail } from '../../people/accounts/account.ts';
 import { lastWritten, writeCode } from '../../people/codes/code.ts';
 import { admitSignUp } from '../../signin/sign-up/sign-up.ts';
 import { describeInvitation } from '../../tenancy/invitations/invitation.ts';
+import { keepsAddress } from '../../tenancy/profile/email.ts';
 import {
   accountLetter,
+  askedForLetter,
   codeLetter,
   invitationLetter,
+  oldAddressLetter,
   passkeyLetter,
   renderLetter,
 } from './letters.ts';
@@ -136,6 +139,10 @@ export async function composeMail(
       return null;
     case 'nothing':
       return null;
+    case 'newAddress':
+      return composeForNewAddress(ctx, mailing, again);
+    case 'oldAddress':
+      return { to: mailing.email, ...renderLetter(from, oldAddressLetter(from)) };
     case 'account':
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
     case 'passkey':
@@ -189,7 +196,30 @@ async function codeFor(
   });
 }
 
-function isOfUse({ disabledAt, emailProof }: Account, purpose: CodePurpose): boolean {
+/** Composes the code for a new address, or the note to its holder; null if neither is sent. */
+async function composeForNewAddress(
+  ctx: Context,
+  mailing: Extract<Mailing, { about: 'newAddress' }>,
+  again: boolean,
+): Promise<MailMessage | null> {
+  const { email, accountId } = mailing;
+  const from = { service: ctx.config.instance.name, baseUrl: ctx.config.baseUrl };
+  const letter = await transaction(async () => {
+    const account = await hold.account(accountId);
+    if (account === null || account.disabledAt !== null || account.email !== mailing.from)
+      return null;
+    const holder = await findByEmail(email);
+    if (holder !== null && keepsAddress(holder))
+      return again || (await mayTellHolder(ctx, email)) ? askedForLetter(from) : null;
+    if (!again && !(await isWithinLimit(ctx, mailing))) return null;
+    const of = { accountId, purpose: 'email' } as const;
+    const code = await writeCode(ctx, of, { keepTries: again, newAddress: email });
+    return codeLetter(from, 'email', code);
+  });
+  return letter && { to: email, ...renderLetter(from, letter) };
+}
+
+function isOfUse({ disabledAt, emailProof }: Account, purpose: EntryPurpose): boolean {
   return disabledAt === null && (purpose !== 'verify' || emailProof === 'none');
 }
 

@@ -38,6 +38,11 @@ const codeWords: Record<CodePurpose, { subject: string; opening: string; unasked
     opening: 'Enter this code to choose a new password:',
     unasked: 'If you did not request a new password, do nothing: your password stays as it is.',
   },
+  email: {
+    subject: 'Confirm your new e-mail address',
+    opening: 'Enter this code to make this the e-mail address of your account:',
+    unasked: 'If you did not request this, do nothing: without this code, nothing changes.',
+  },
 };
 
 /** A mail with a code and its instructions. */
@@ -67,6 +72,32 @@ export function accountLetter({ service, baseUrl }: Sender): Letter {
     closing: [
       'If you forgot your password, choose a new one on the sign-in page.',
       'If it was not you, do nothing: nothing has changed.',
+    ],
+  };
+}
+
+/** Says to the holder of an address that another account has asked for it. */
+export function askedForLetter({ service, baseUrl }: Sender): Letter {
+  return {
+    subject: `Your address is in use - ${service}`,
+    opening: `You, or someone else, tried to use this address for another account at ${service}. It is the address of your account, so nothing has changed.`,
+    button: { label: 'Sign in', url: `${baseUrl}/login` },
+    closing: [
+      'If it was you, sign in with this address.',
+      'If it was not you, do nothing. You get this mail at most once a day.',
+    ],
+  };
+}
+
+/** Says to the old address of an account that the account has a new one. */
+export function oldAddressLetter({ service, baseUrl }: Sender): Letter {
+  return {
+    subject: `Your e-mail address was changed - ${service}`,
+    opening: `The e-mail address of your account at ${service} was changed. This address no longer belongs to it, and every other session was signed out.`,
+    button: { label: 'Your account', url: `${baseUrl}/` },
+    closing: [
+      'If it was you, do nothing.',
+      'If it was not you, someone else can use your account. Tell your administrator now.',
     ],
   };
 }

@@ -11,7 +11,7 @@ import { after } from '../../foundation/time.ts';
 import { type CodeOf, countTry, takeTryBack } from './codes.sql.ts';
 
 // A mailed code (security P10) has six digits. It is valid for ten minutes, one use, five attempts
-// and one purpose.
+// and one purpose. A code for a new address is valid for this address only (security P18).
 
 const lifeSeconds = 600;
 const maxTries = 5;
@@ -42,11 +42,12 @@ export interface RightCode extends CodeOf {
 export async function writeCode(
   ctx: Context,
   of: CodeOf,
-  { keepTries }: { keepTries: boolean },
+  { keepTries, newAddress }: { keepTries: boolean; newAddress?: string },
 ): Promise<string> {
   const code = randomInt(1_000_000).toString().padStart(6, '0');
   const earlier = await MailCode.findOne({ where: { ...of } });
-  const written = { hash: hashOf(ctx, of, code), expiresAt: after(ctx.now, lifeSeconds) };
+  const hash = hashOf(ctx, of, code, newAddress);
+  const written = { hash, expiresAt: after(ctx.now, lifeSeconds) };
   const tries = keepTries ? (earlier?.tries ?? 0) : 0;
   await MailCode.upsert({ ...of, ...written, tries });
   return code;
@@ -66,10 +67,11 @@ export async function tryCode(
   ctx: Context,
   { accountId, purpose }: { accountId: string | null; purpose: CodePurpose },
   code: string,
+  newAddress?: string,
 ): Promise<RightCode | null> {
   const of = { accountId: accountId ?? randomUUID(), purpose };
   const taken = await unsynced(() => countTry(of, maxTries, ctx.now));
-  const hash = hashOf(ctx, of, code);
+  const hash = hashOf(ctx, of, code, newAddress);
   return isEqual(hash, taken ?? '') ? { ...of, hash } : null;
 }
 
@@ -88,9 +90,15 @@ export async function spendCode({ accountId, purpose, hash }: RightCode): Promis
   return spent === 1 ? account : null;
 }
 
-function hashOf(ctx: Context, { accountId, purpose }: CodeOf, code: string): string {
+function hashOf(
+  ctx: Context,
+  { accountId, purpose }: CodeOf,
+  code: string,
+  newAddress?: string,
+): string {
+  const bound = newAddress === undefined ? [] : [newAddress];
   return createHmac('sha256', ctx.keyring.derive('mail codes'))
-    .update(JSON.stringify([accountId, purpose, code]))
+    .update(JSON.stringify([accountId, purpose, code, ...bound]))
     .digest('base64url');
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { isProved } from '../../../database/models/account.ts';
-import type { CodePurpose } from '../../../database/models/mail-code.ts';
+import type { EntryPurpose } from '../../../database/models/mail-code.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { email } from '../../foundation/fields.ts';
@@ -69,7 +69,7 @@ export const requestPasswordReset = (ctx: Context, input: CodeRequest) =>
 export const resendVerification = (ctx: Context, input: CodeRequest) =>
   request(ctx, input, 'verify');
 
-async function request(ctx: Context, { email }: CodeRequest, purpose: CodePurpose) {
+async function request(ctx: Context, { email }: CodeRequest, purpose: EntryPurpose) {
   requireMail(ctx);
   await transaction(async () => {
     await countAsking(ctx);

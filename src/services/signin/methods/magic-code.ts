@@ -1,6 +1,6 @@
 import type { Context } from '../../../context.ts';
 import { type Account, hasSecondFactor, isProved } from '../../../database/models/account.ts';
-import type { CodePurpose } from '../../../database/models/mail-code.ts';
+import type { EntryPurpose } from '../../../database/models/mail-code.ts';
 import { Refusal } from '../../../errors.ts';
 import { countTry, type Limit } from '../../foundation/limits/limit.ts';
 import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
@@ -33,7 +33,7 @@ interface Opening {
 
 interface ByCode {
   input: { email: string; code: string } & GivenFactor;
-  at: CodePurpose;
+  at: EntryPurpose;
   /** The account of the address, and the code if it is right. */
   seen: { account: Account | null; right: RightCode | null };
   proof: Opening;
@@ -93,7 +93,7 @@ export const byCode = method<ByCode>({
 /** Runs `enter` for a right code of this purpose. Counts and refuses as a sign-in with a code. */
 export async function answerCode<T>(
   ctx: Context,
-  { email, code, purpose }: { email: string; code: string; purpose: CodePurpose },
+  { email, code, purpose }: { email: string; code: string; purpose: EntryPurpose },
   enter: (opening: Opening) => Promise<T>,
 ): Promise<T> {
   requireMail(ctx);

@@ -7,7 +7,7 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { recordEvent } from '../../foundation/events/record.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, locale, name, projectRole, role, userRef } from '../../foundation/fields.ts';
 import { listLockouts } from '../../foundation/limits/password.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -22,11 +22,12 @@ import { listCredentials } from '../../people/credentials/credentials.ts';
 import { shownUserView } from '../../people/users/operations.ts';
 import { holdIfLastOwner } from '../memberships/membership.ts';
 import { recordRenamed } from '../scim-records/member.ts';
-import { forgetRecords } from '../scim-records/write.sql.ts';
 import { hasSso } from '../signin-settings/methods.ts';
+import { deleteAccount } from './deletion.ts';
 import { type MeRow, readMe } from './profile.sql.ts';
 
-const meView = userView.omit({ disabled: true, createdAt: true }).extend({
+/** The account of the caller, with the organizations they belong to. */
+export const meView = userView.omit({ disabled: true, createdAt: true }).extend({
   organizations: z.array(
     z.object({
       id,
@@ -135,17 +136,11 @@ export const deleteUser = operation({
     const ownerless = await transaction(async () => {
       await hold.account(account.id);
       const left = await findLeftOwnerless(account);
-      await forgetRecords(ctx, account.id);
-      await account.destroy();
-      const slugs = left.map(({ organization }) => organization.slug);
-      const subject = { type: 'user', id: account.id };
-      await recordEvent(ctx, {
-        kind: 'user.deleted',
-        subject: { ...subject, name: account.name },
-        data: { ownerless: slugs },
+      await deleteAccount(ctx, account, {
+        ownerless: left.map(({ organization }) => organization.slug),
       });
-      for (const { organization, called } of left) {
-        const about = { organizationId: organization.id, subject: { ...subject, name: called } };
+      for (const { organization, called: name } of left) {
+        const about = eventAbout('user', { id: account.id, name }, organization.id);
         await recordEvent(ctx, { kind: 'organization.ownerless', ...about });
       }
       return left.map(({ organization }) => ({ id: organization.id, slug: organization.slug }));

@@ -1,0 +1,24 @@
+import { ScimToken } from '../../../database/models/scim-token.ts';
+import { Refusal } from '../../../errors.ts';
+import { domainOf } from '../../foundation/domain-names/canonical.ts';
+import { findOwner } from '../../foundation/domain-names/owns.ts';
+import { findConnections } from '../connections/kinds.ts';
+
+/**
+ * Whether an organization manages the address: it has verified the domain, and has an enabled
+ * connection or a SCIM token.
+ */
+export async function isManaged(email: string | null): Promise<boolean> {
+  const organizationId = email === null ? null : await findOwner(domainOf(email));
+  if (organizationId === null) return false;
+  const connections = await findConnections({ organizationId });
+  if (connections.some(({ row }) => row.enabled)) return true;
+  return (await ScimToken.count({ where: { organizationId } })) > 0;
+}
+
+/** Refuses with `address_managed` if an organization manages the address. */
+export async function requireUnmanaged(email: string | null): Promise<void> {
+  if (email === null || !(await isManaged(email))) return;
+  const message = `An organization manages the addresses on ${domainOf(email)}.`;
+  throw new Refusal('address_managed', message, { hint: 'Ask its administrator.' });
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { hold } from '../../../database/hold.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { ScimRecord } from '../../../database/models/scim-record.ts';
+import { Tombstone } from '../../../database/models/tombstone.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
+import { refuseField } from '../../../errors.ts';
+import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { email } from '../../foundation/fields.ts';
+import { countTry, type Limit, requirePlace } from '../../foundation/limits/limit.ts';
+import { countAsking } from '../../foundation/limits/mail.ts';
+import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
+import { requireMail } from '../../foundation/mail/configured.ts';
+import { queueAsked, queueMail } from '../../foundation/mail/queue.ts';
+import { operation } from '../../foundation/operation.ts';
+import { findByEmail, holdAccount } from '../../people/accounts/account.ts';
+import {
+  codeInvalid,
+  givenCode,
+  type RightCode,
+  spendCode,
+  tryCode,
+} from '../../people/codes/code.ts';
+import { endSignIns } from '../../people/credentials/credentials.ts';
+import { ownSessionOf } from '../../people/sessions/end.ts';
+import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
+import { requireUnmanaged } from '../addresses/managed.ts';
+import { provedByMail } from '../addresses/prove-address.ts';
+import { takeOver } from '../identities/reclaim.ts';
+import { deleteAccount } from './deletion.ts';
+import { meView, showMe } from './operations.ts';
+
+// The change of the own address (security P18). The request does not read who has the new address:
+// the job that writes the mail does, so no answer or duration reveals it.
+
+const mostAnHour = 5;
+
+/** Mails a code to the new address of the caller's account, or a note to the holder of it. */
+export const requestEmail = operation({
+  authority: 'me.account',
+  input: z.strictObject({ email }),
+  output: z.object({}),
+  run: async (ctx, input, { accountId }) => {
+    const account = await requireChangeable(ctx, accountId, input.email);
+    await requireRecentSignIn(ctx, account);
+    const limit = { name: 'new addresses', of: accountId, most: mostAnHour, seconds: 3600 };
+    const asked = { email: input.email, accountId, from: account.email };
+    await transaction(async () => {
+      await requirePlace(ctx, limit, 'You have changed your address too often.');
+      await countAsking(ctx);
+      await queueAsked(ctx, { about: 'newAddress', ...asked });
+    });
+    return {};
+  },
+});
+
+/** Changes the address of the caller's account with the mailed code, and ends other sessions. */
+export const confirmEmail = operation({
+  authority: 'me.account',
+  input: z.strictObject({ email, code: givenCode }),
+  output: meView,
+  run: async (ctx, input, { accountId }) => {
+    await requireChangeable(ctx, accountId, input.email);
+    // A wrong code counts like a wrong password for the new address.
+    const limits = await passwordLimits(ctx, input.email);
+    await countTry(ctx, limits);
+    const of = { accountId, purpose: 'email' } as const;
+    const right = await tryCode(ctx, of, input.code, input.email);
+    if (right === null) throw codeInvalid();
+    const { code, message, hint } = codeInvalid();
+    const changed = transaction(() => changeAddress(ctx, right, input.email, limits));
+    // Another account may have got the address at the same time.
+    await refusingDuplicate(changed, { code, message, ...(hint && { hint }) });
+    return showMe(ctx, {});
+  },
+});
+
+/** Refuses without mail, and if an organization manages the old or the new address. */
+async function requireChangeable(ctx: Context, accountId: string, email: string): Promise<Account> {
+  requireMail(ctx, 'Ask your administrator to set up mail.');
+  const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+  if (account.email === email) throw refuseField('email', 'is your address already');
+  await requireUnmanaged(account.email);
+  await requireUnmanaged(email);
+  return account;
+}
+
+async function changeAddress(ctx: Context, right: RightCode, email: string, limits: Limit[]) {
+  const { accountId } = right;
+  const holder = await findByEmail(email);
+  await hold.accounts([accountId, ...(holder === null ? [] : [holder.id])]);
+  await holdAccount(ctx, accountId);
+  const account = await spendCode(right);
+  if (account === null) throw codeInvalid();
+  if (holder !== null) await freeAddress(ctx, holder.id, email);
+  const from = account.email;
+  await account.update({ ...provedByMail, email, signUpReplacedAt: null });
+  await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
+  await recordEvent(ctx, {
+    kind: 'user.email.changed',
+    ...eventAbout('user', account),
+    data: { from, to: email },
+  });
+  if (from !== null) await queueMail(ctx, { about: 'oldAddress', email: from });
+  await rememberClient(ctx, email, limits);
+}
+
+/** Whether no other account may get the address of this one. An unverified one gives it up. */
+export function keepsAddress({
+  emailProof,
+  disabledAt,
+}: Pick<Account, 'emailProof' | 'disabledAt'>): boolean {
+  return emailProof !== 'none' || disabledAt !== null;
+}
+
+/**
+ * Takes the address from an unverified account, with all credentials that its holder left (security
+ * P11). Deletes the account, unless an organization has or had it as a member.
+ */
+async function freeAddress(ctx: Context, holderId: string, email: string): Promise<void> {
+  const holder = await hold.account(holderId);
+  if (holder === null || holder.email !== email) return;
+  if (keepsAddress(holder)) throw codeInvalid();
+  if (!(await isKnownToOrganizations(holderId))) return deleteAccount(ctx, holder);
+  await takeOver(ctx, holder, { by: 'mail' });
+  await holder.update({ email: null, awaitsCode: false });
+  await recordEvent(ctx, {
+    kind: 'user.email.removed',
+    ...eventAbout('user', holder),
+    data: { email },
+  });
+}
+
+async function isKnownToOrganizations(accountId: string): Promise<boolean> {
+  const where = { accountId };
+  if ((await Membership.count({ where })) > 0 || (await ScimRecord.count({ where })) > 0)
+    return true;
+  // An admin alone undoes a removal (security I5).
+  return (await Tombstone.count({ where })) > 0;
+}
