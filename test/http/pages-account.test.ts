@@ -132,14 +132,14 @@ test('P18 a person changes the address on the account page: address, code, done'
   idctl.wait(11 * 60);
   const email = `${fresh('new')}@example.test`;
   const first = await open(client, '/');
-  expect(first.text).toContain('Change it');
+  expect(first.text).toContain('Change your e-mail address');
   const refused = await first.submit('/account/email', { email });
   expect(refused.text).toContain('Before you change your address, confirm that it is you.');
   const confirmed = await refused.submit('/account/confirm', { password });
   expect(confirmed.text).toContain('For the next ten minutes, you can change your address.');
   const wrong = await confirmed.submit('/account/email', { email: 'not an address' });
   expect(wrong.text).toContain('E-mail address must be an e-mail address');
-  expect(wrong.body).toContain('<details open><summary>Change it</summary>');
+  expect(wrong.body).toContain('<details open><summary>Change your e-mail address</summary>');
   const asked = await wrong.submit('/account/email', { email });
   expect(asked.text).toContain(`If this address is free, we sent it a code: ${email}`);
   const mistaken = await asked.submit('/account/email/confirm', { code: '000000' });

@@ -22,7 +22,7 @@ function changeForm(draft: Draft): Html {
   const given = draft.given['email'] !== undefined;
   const content = html`${field(draft, { id: 'new-email', name: 'email', label: 'New e-mail address', type: 'email', autocomplete: 'email', verbatim: true, note: 'We send a code to this address. After the change, you are signed out everywhere else.' })}
 <button type="submit">Send me a code</button>`;
-  return html`<details${draft.refusal && given && html` open`}><summary>Change it</summary>${postForm(draft, `${path}#profile`, content)}</details>`;
+  return html`<details${draft.refusal && given && html` open`}><summary>Change your e-mail address</summary>${postForm(draft, `${path}#profile`, content)}</details>`;
 }
 
 /** Asks for the mailed code. The page is the same if the address is taken (security P18). */
