@@ -8,11 +8,13 @@ import type {
   webhookTestView,
   webhookView,
 } from '../../services/tenancy/webhooks/webhook.ts';
+import { webhookWords } from '../../services/tenancy/webhooks/words.ts';
 import { counted } from '../../text/words.ts';
 import { noun, org, verb } from '../command.ts';
 import { type Hiding, make, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
+import { fieldsOf, optionsOf } from '../settings.ts';
 import { failedResult } from '../steps.ts';
 
 const operations = () => import('../../services/tenancy/webhooks/operations.ts');
@@ -21,18 +23,16 @@ const deliveryOperations = () => import('../../services/tenancy/webhooks/deliver
 type Webhook = z.output<typeof webhookView>;
 
 const row: Fields<Webhook> = [
-  ['URL', (view) => view.url, 'whole'],
-  ['Events', (view) => view.events],
-  ['On', (view) => view.enabled],
+  [webhookWords.url.label, (view) => view.url, 'whole'],
+  [webhookWords.events.label, (view) => view.events],
+  [webhookWords.enabled.label, (view) => view.enabled],
   ['Failing since', (view) => view.failingSince],
   ['ID', (view) => view.id, 'whole'],
 ];
 
 const block: Fields<Webhook> = [
   ['ID', (view) => view.id],
-  ['URL', (view) => view.url],
-  ['Events', (view) => view.events],
-  ['On', (view) => view.enabled],
+  ...fieldsOf(webhookWords),
   ['Failing since', (view) => view.failingSince],
 ];
 
@@ -84,9 +84,7 @@ export function addWebhookCommands(program: Command): void {
     summary: 'Send events to a URL; --quiet prints only the secret that signs them',
     detail: 'A dry run does not look up the host.',
     required: org,
-    options: {
-      '--events <list>': 'kinds or groups such as scim.*, separated by commas (default: all)',
-    },
+    options: optionsOf(webhookWords),
     makes: true,
     example:
       "idctl webhook add https://crm.acme.com/hooks --org acme \\\n      --events 'scim.*,member.removed'",

@@ -26,10 +26,9 @@ import {
   sealWebhookSecret,
   sendMessage,
   viewWebhook,
-  webhookEvents,
   webhookRemovedView,
+  webhookSettings,
   webhookTestView,
-  webhookUrl,
   webhookView,
 } from './webhook.ts';
 
@@ -53,8 +52,8 @@ export const addWebhook = operation({
   authority: 'webhooks.change',
   input: z.strictObject({
     org: ref,
-    url: webhookUrl,
-    events: webhookEvents.default(['*']),
+    url: webhookSettings.url,
+    events: webhookSettings.events,
   }),
   output: newWebhookView,
   run: async (ctx, input, { organization }) => {
@@ -108,7 +107,10 @@ function storedKinds(events: string[]): string[] | null {
  */
 export const changeWebhook = operation({
   authority: 'webhooks.change',
-  input: refInput.extend({ enabled: z.boolean(), events: webhookEvents.optional() }),
+  input: refInput.extend({
+    enabled: webhookSettings.enabled.unwrap(),
+    events: webhookSettings.events.unwrap().optional(),
+  }),
   output: webhookView,
   run: (ctx, { id: which, enabled, events }, { organization }) =>
     transaction(async () => {

@@ -8,6 +8,8 @@ import { plainText } from '../../../next.ts';
 import { readVersion } from '../../../version.ts';
 import { eventView, kindPattern } from '../../foundation/events/view.ts';
 import { id, instant, viewOf } from '../../foundation/fields.ts';
+import { described } from '../../foundation/settings.ts';
+import { webhookWords } from './words.ts';
 
 /** The URL that events are sent to. It must not contain credentials, because idctl shows it. */
 export const webhookUrl = z
@@ -18,17 +20,23 @@ export const webhookUrl = z
     return username === '' && password === '' && hash === '';
   }, 'must not contain credentials or a fragment');
 
-/** The kinds of events to send. */
-export const webhookEvents = z
+const webhookEvents = z
   .array(kindPattern)
   .min(1, 'must name at least one kind')
   .max(100, 'must have at most 100 entries');
 
+/** The settings of a webhook, each with its words. */
+export const webhookSettings = described(
+  { url: webhookUrl, events: webhookEvents.default(['*']), enabled: z.boolean().default(true) },
+  webhookWords,
+);
+
 export const webhookView = z.object({
   id,
-  url: z.string(),
-  events: z.array(z.string()),
-  enabled: z.boolean(),
+  ...described(
+    { url: z.string(), events: z.array(z.string()), enabled: z.boolean() },
+    webhookWords,
+  ),
   /** The time of the first failed attempt since the last success; null after a success. */
   failingSince: instant.nullable(),
   createdAt: instant,

@@ -7,16 +7,12 @@ import {
   insertWebhook,
   removeWebhook,
 } from '../../../tenancy/webhooks/operations.ts';
-import { webhookEvents, webhookUrl } from '../../../tenancy/webhooks/webhook.ts';
+import { webhookSettings } from '../../../tenancy/webhooks/webhook.ts';
 import { type Draft, differences, dropSurplus } from '../changes.ts';
 import type { Wanted } from '../outside.ts';
 import { type Apply, by, listOf, type Read } from '../section.ts';
 
-const webhook = z.strictObject({
-  url: webhookUrl,
-  events: webhookEvents.default(['*']),
-  enabled: z.boolean().default(true),
-});
+const webhook = z.strictObject(webhookSettings);
 const input = listOf(webhook, (entry) => entry.url, 'The webhooks, by URL.').optional();
 
 type Stored = Pick<Webhook, 'id' | 'url' | 'enabled'> & { events: string[] };
