@@ -10,7 +10,8 @@ import { openTransaction } from './transaction.ts';
 //
 // With `late`, a hold may come after holds of a higher rank. Its transaction and a removal of the
 // row can wait for each other. PostgreSQL then ends one of the two, which refuses with
-// `database_busy`.
+// `database_busy`. Only SCIM changes do this, for the domain of the person's address: to read it
+// before would make each change slower.
 const ranks = [
   // A SCIM push and a change of the mappings exclude each other from the start.
   'mappings',

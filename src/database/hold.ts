@@ -79,11 +79,12 @@ async function keptProjects(ids: readonly string[]): Promise<Set<string>> {
 }
 
 /** Whether the domain still exists. If so, it is kept. */
-async function keptDomain(id: string, late: Late): Promise<boolean> {
-  if (!locksRows()) return true;
-  const rows = await select(`SELECT 1 FROM domains WHERE id = $1 FOR ${locks.kept}`, [id]);
-  if (rows.length > 0) noteHolds('domain', [id], 'kept', late);
-  return rows.length > 0;
+async function keptDomain(id: string, late?: Late): Promise<boolean> {
+  const isThere =
+    !locksRows() ||
+    (await select(`SELECT 1 FROM domains WHERE id = $1 FOR ${locks.kept}`, [id])).length > 0;
+  if (isThere) noteHolds('domain', [id], 'kept', late);
+  return isThere;
 }
 
 /**
@@ -96,6 +97,11 @@ async function mappings(organizationId: string, how: 'alone' | 'beside'): Promis
   if (locksRows())
     await select(`SELECT ${lock}(hashtextextended('group mappings ' || $1, 0))`, [organizationId]);
   noteHolds('mappings', [organizationId], how);
+}
+
+/** Notes rows that this transaction has created, which other transactions cannot hold. */
+function made(kind: Kind, ids: readonly string[]): void {
+  noteHolds(kind, ids, 'whole', { late: true });
 }
 
 type Where<M extends Model> = WhereOptions<Attributes<M>>;
@@ -111,13 +117,12 @@ function oneOf<M extends Model, Strength extends How>(kind: Kind, model: ModelSt
 
 /** Holds rows of the model, in the order of their ids. */
 function allOf<M extends Model & { id: string }>(kind: Kind, model: ModelStatic<M>) {
-  return async (where: Where<M>, how: How, late?: Late): Promise<M[]> => {
+  return async (where: Where<M>, how: How): Promise<M[]> => {
     const found = await model.findAll({ where, order: ['id'], lock: locks[how] });
     noteHolds(
       kind,
       found.map(({ id }) => id),
       how,
-      late,
     );
     return found;
   };
@@ -132,11 +137,6 @@ function keyOf(row: Model): string {
 async function again(organization: Organization, how: 'alone' | 'whole'): Promise<void> {
   await organization.reload({ lock: locks[how] });
   noteHolds('organization', [organization.id], how);
-}
-
-/** Notes rows that this transaction has created, which other transactions cannot hold. */
-function made(kind: Kind, ids: readonly string[]): void {
-  noteHolds(kind, ids, 'whole', { late: true });
 }
 
 /**

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hold } from '../../src/database/hold.ts';
 import { Account } from '../../src/database/models/account.ts';
+import { ClientOrigin } from '../../src/database/models/client.ts';
 import { Domain } from '../../src/database/models/domain.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { LoginLink } from '../../src/database/models/login-link.ts';
@@ -27,6 +28,7 @@ import { admit, holdForSecondFactor } from '../../src/services/signin/admit.ts';
 import { byDirectory, enter, seenAs } from '../../src/services/signin/methods/ldap/sign-in.ts';
 import { byLoginLink, createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { bySso } from '../../src/services/signin/methods/sso.ts';
+import { rowIdOf } from '../../src/services/tenancy/clients/client.ts';
 import { changeClient, createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -410,6 +412,28 @@ test('two webhooks of an organization can be removed together, without a deadloc
   );
   expect(await removing).toMatchObject({ id: two });
   expect(await Webhook.count({ where: { organizationId } })).toBe(0);
+});
+
+test('a domain and the domain above it can be removed together, without a deadlock', async () => {
+  const ctx = idctl.operator();
+  const [upper, lower] = [await organization(idctl), await organization(idctl)];
+  const above = await verifiedDomain(idctl, upper.slug);
+  const below = await verifiedDomain(idctl, lower.slug, `mail.${above}`);
+  const redirectUris = ['https://wiki.test/callback'];
+  const given = createClient.input.parse({ org: lower.slug, name: 'Wiki', redirectUris });
+  const { clientId } = await createClient(ctx, given);
+  const origin = `https://wiki.${below}`;
+  await transaction(() =>
+    ClientOrigin.create({ origin, clientId: rowIdOf(clientId) ?? '', byOperator: false }),
+  );
+  // A removal holds the domain and keeps its neighbours, in the order of their ids.
+  const removing = during(
+    () => hold.domain({ name: above }, 'whole'),
+    () => removeDomain(ctx, { org: lower.slug, domain: below }),
+    () => hold.domain({ name: below }, 'kept'),
+  );
+  expect(await removing).toMatchObject({ domain: below });
+  expect(await ClientOrigin.count({ where: { origin } })).toBe(0);
 });
 
 async function addedTo(organizationId: string): Promise<string> {

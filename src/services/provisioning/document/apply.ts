@@ -2,7 +2,7 @@ import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { holdHosts } from '../../tenancy/clients/origins.ts';
+import { holdDomains, holdHosts } from '../../tenancy/clients/origins.ts';
 import { holdMembers } from '../../tenancy/memberships/together.ts';
 import { applySteps, type Steps } from './sections.ts';
 
@@ -21,7 +21,7 @@ export async function holdOrganization(
   // The domains of new members' addresses must stay verified until the members join (security O8).
   const joining = steps.members.add.map(({ email }) => domainOf(email));
   const names = [...new Set([...steps.domains.remove, ...joining])];
-  if (names.length > 0) await hold.domains({ ...where, name: names }, 'whole');
+  if (names.length > 0) await holdDomains({ ...where, name: names }, 'whole', steps.domains.remove);
   const settings = clientsIn(steps);
   await holdHosts(
     ctx,

@@ -1,7 +1,6 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
-import type { Late } from '../../../database/hold-order.ts';
 import { Client, ClientOrigin } from '../../../database/models/client.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
@@ -96,8 +95,8 @@ async function findOwnerOfHost(hostname: string): Promise<string | null> {
 }
 
 /** Like `findOwnerOfHost`. That domain cannot be removed until the transaction ends. */
-async function keepOwnerOfHost(hostname: string, late?: Late): Promise<string | null> {
-  return ownerIn(await hold.domains(whereAbove(hostname), 'kept', late));
+async function keepOwnerOfHost(hostname: string): Promise<string | null> {
+  return ownerIn(await hold.domains(whereAbove(hostname), 'kept'));
 }
 
 function ownerIn(domains: Domain[]): string | null {
@@ -115,18 +114,41 @@ function namesAbove(hostname: string): string[] {
 }
 
 /**
+ * Holds these domains of an organization, and keeps the verified domains above and below those that
+ * will be `changed`, because they decide who may have the hosts there.
+ */
+export async function holdDomains(
+  own: { organizationId: string; name: string[] },
+  how: 'alone' | 'whole',
+  changed: string[],
+): Promise<void> {
+  const near = [{ name: changed.flatMap(namesAbove) }, ...changed.map(below)];
+  const found = await Domain.findAll({
+    where: { [Op.or]: [own, { state: 'Verified', [Op.or]: near }] },
+    attributes: ['id', 'organizationId', 'name'],
+    order: ['id'],
+  });
+  for (const { id, organizationId, name } of found) {
+    const isOwn = organizationId === own.organizationId && own.name.includes(name);
+    await hold.domain({ id }, isOwn ? how : 'kept');
+  }
+}
+
+const below = (domain: string) => ({ name: { [Op.like]: `%.${domain}` } });
+
+/**
  * Removes origins from clients whose organization has lost the domain, unless the operator
- * registered them. Call it after a domain was verified or removed, in the same transaction.
+ * registered them. Call it after a domain was verified or removed, in the same transaction, which
+ * begins with `holdDomains`.
  */
 export async function dropLostOrigins(ctx: Context, domain: string): Promise<void> {
-  const below = { [Op.or]: [{ [Op.like]: `%//${domain}%` }, { [Op.like]: `%.${domain}%` }] };
-  const found = await ClientOrigin.findAll({ where: { byOperator: false, origin: below } });
+  const there = { [Op.or]: [{ [Op.like]: `%//${domain}%` }, { [Op.like]: `%.${domain}%` }] };
+  const found = await ClientOrigin.findAll({ where: { byOperator: false, origin: there } });
   for (const row of found) {
     const { hostname } = new URL(row.origin);
     if (!namesAbove(hostname).includes(domain)) continue;
     const client = await Client.findByPk(row.clientId, { rejectOnEmpty: true });
-    // The domain comes late: the origins are known only once another domain has changed.
-    if ((await keepOwnerOfHost(hostname, { late: true })) === client.organizationId) continue;
+    if ((await findOwnerOfHost(hostname)) === client.organizationId) continue;
     await row.destroy();
     await recordChange(ctx, client, ['forwardAuthOrigins']);
   }

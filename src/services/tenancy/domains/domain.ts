@@ -11,7 +11,7 @@ import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant } from '../../foundation/fields.ts';
-import { dropLostOrigins } from '../clients/origins.ts';
+import { dropLostOrigins, holdDomains } from '../clients/origins.ts';
 import { withdrawApproval } from '../connections/approval.ts';
 import { aboutSso, whereSsoPoints } from '../connections/sso.ts';
 import { affectedView } from '../sso/affected.ts';
@@ -83,6 +83,8 @@ export async function markVerified(
   by: 'dns' | 'operator',
 ): Promise<Domain> {
   await transaction(async () => {
+    const own = { organizationId: organization.id, name: [domain.name] };
+    await holdDomains(own, 'alone', own.name);
     const claim = { id: domain.id, token: domain.token, state: 'Pending' as const };
     const proof = { state: 'Verified' as const, verifiedAt: ctx.now, verifiedBy: by };
     const [changed] = await refusingDuplicate(Domain.update(proof, { where: claim }), {

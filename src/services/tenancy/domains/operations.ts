@@ -19,7 +19,7 @@ import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { forgetProofs } from '../../people/accounts/account.ts';
 import { endSessionsByDomain } from '../../people/sessions/end.ts';
-import { dropLostOrigins } from '../clients/origins.ts';
+import { dropLostOrigins, holdDomains } from '../clients/origins.ts';
 import { findAffected, nobodyAffected } from '../sso/affected.ts';
 import { switchApproval } from '../sso/save.ts';
 import {
@@ -151,6 +151,7 @@ export const removeDomain = operation({
     transaction(async () => {
       const { organization } = standing;
       const { id, name } = await requireDomain(organization, input.domain);
+      await holdDomains({ organizationId: organization.id, name: [name] }, 'whole', [name]);
       const found = (await hold.domain({ id }, 'whole')) ?? refuseMissing(organization, name);
       const connection = await hold.sso(
         { organizationId: organization.id, emailDomain: name, enabled: true },

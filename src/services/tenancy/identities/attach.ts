@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { hold } from '../../../database/hold.ts';
+import type { Late } from '../../../database/hold-order.ts';
 import { Account, type EmailProof } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { insertRow } from '../../../database/select.ts';
@@ -187,7 +188,8 @@ export async function attachAddress(
   account: Pick<Account, 'id' | 'email'>,
   { organizationId, email }: { organizationId: string; email: string },
 ): Promise<boolean> {
-  const { holder, emailProof } = await lookUp(organizationId, email);
+  // The domain comes late: SCIM may change a person without an address, who is then held already.
+  const { holder, emailProof } = await lookUp(organizationId, email, { late: true });
   if (account.email !== null || holder !== null) return false;
   if (emailProof !== 'domain' && ctx.config.trust.domains !== 'off') return false;
   await Account.update({ email, emailProof }, { where: { id: account.id } });
@@ -198,12 +200,13 @@ export async function attachAddress(
 async function lookUp(
   organizationId: string,
   email: string | null,
+  late?: Late,
 ): Promise<{ holder: { id: string } | null; emailProof: EmailProof }> {
   if (email === null) return { holder: null, emailProof: 'none' };
   const { id, domain } = await findHolder(organizationId, email);
+  // A reclaim of the holder needs the domain too, and a domain is held before an account.
+  const isOwn = domain !== null && (await hold.keptDomain(domain, late));
   if (id !== null) return { holder: { id }, emailProof: 'none' };
-  // The domain comes late: the new address is known only once the person is held.
-  const isOwn = domain !== null && (await hold.keptDomain(domain, { late: true }));
   return { holder: null, emailProof: isOwn ? 'domain' : 'none' };
 }
 

@@ -1,5 +1,6 @@
 import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
+import type { Late } from '../../../database/hold-order.ts';
 import { Account, isProved, isProvedForGood } from '../../../database/models/account.ts';
 import { Identity } from '../../../database/models/identity.ts';
 import { Membership } from '../../../database/models/membership.ts';
@@ -76,9 +77,9 @@ export async function reclaimMember(
   ctx: Context,
   account: Candidate,
   organizationId: string,
-  name: string | null,
+  { name, ...late }: { name: string | null } & Late,
 ): Promise<boolean> {
-  if (!(await isToReclaim(ctx, account, organizationId))) return false;
+  if (!(await isToReclaim(ctx, account, organizationId, late))) return false;
   const whole = await Account.findByPk(account.id, { rejectOnEmpty: true });
   await reclaim(ctx, whole, organizationId, { name });
   const { emailProof, name: renamed } = whole;
@@ -94,12 +95,12 @@ export async function isToReclaim(
   ctx: Context,
   account: Candidate,
   organizationId: string,
+  late?: Late,
 ): Promise<boolean> {
   const { email } = account;
   if (email === null || isProvedForGood(account)) return false;
   const domain = domainOf(email);
-  // The domain comes late: the address is known only once the person is held.
-  if ((await findVerified(organizationId, domain, { late: true })) !== null) return true;
+  if ((await findVerified(organizationId, domain, late)) !== null) return true;
   return ctx.config.trust.domains === 'off' && (await findOwner(domain)) === null;
 }
 

@@ -75,16 +75,16 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
 
 /**
  * Whether the actor may add this address directly. The operator may add any address. Others may add
- * only addresses on verified domains, unless `trust.domains` is off (security O8). The verified
- * domain then cannot be removed until the transaction ends.
+ * only addresses on verified domains, unless `trust.domains` is off (security O8). A verified
+ * domain cannot be removed until the transaction ends.
  */
 async function mayAddDirectly(
   { actor, config }: Context,
   organization: Organization,
   address: string,
 ): Promise<boolean> {
-  if (actor.kind === 'operator' || config.trust.domains === 'off') return true;
-  return (await findVerified(organization.id, domainOf(address))) !== null;
+  const isVerified = (await findVerified(organization.id, domainOf(address))) !== null;
+  return isVerified || actor.kind === 'operator' || config.trust.domains === 'off';
 }
 
 const maxPerHour = 60;
@@ -124,7 +124,7 @@ async function reclaimAdded(
     const found = credentials === undefined ? await listCredentials(ctx, held.id) : [];
     if (found.length > 0) throw fateUnsaid(account);
   }
-  await reclaimMember(ctx, held, organizationId, null);
+  await reclaimMember(ctx, held, organizationId, { name: null });
   await account.reload();
 }
 

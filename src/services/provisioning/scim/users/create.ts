@@ -64,7 +64,7 @@ async function admit(
   const { account, link } = await attachProvisioned(ctx, { organizationId, email, name });
   const { active } = resource;
   if (active && link === 'attached')
-    await reclaimMember(ctx, account, organizationId, nameOf(resource));
+    await reclaimMember(ctx, account, organizationId, { name: nameOf(resource) });
   const whose = { organizationId, accountId: account.id, link };
   const record = await insertRecord({ ...whose, resource, active, at: ctx.now });
   await begin(ctx, { record, account });
