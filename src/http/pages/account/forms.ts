@@ -106,7 +106,9 @@ export const accountPages: Page[] = [
     'approved',
   ),
   ownForm('sessions', 'sessions/end', revokeSession, (visit) => back(visit, 'session', 'sessions')),
-  ownForm('sessions', 'clients/end', endSignedIn, (visit) => back(visit, 'client', 'sessions')),
+  ownForm('applications', 'clients/end', endSignedIn, (visit) =>
+    back(visit, 'client', 'applications'),
+  ),
   ownForm('tokens', 'tokens', createToken, (_visit, made) => newToken(made)),
   ownForm('tokens', 'tokens/regenerate', regenerateToken, (_visit, made) => newToken(made)),
   ...endingPages('/account/tokens/revoke', revokeToken, {

@@ -12,6 +12,7 @@ import { navigation } from '../navigation.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
 import { badge, button, endingLink, rows } from '../rows.ts';
+import { applicationsSection } from './applications.ts';
 import { thanksIn } from './confirm.ts';
 import { connectionsSection } from './connections.ts';
 import { emailPart } from './email.ts';
@@ -21,6 +22,7 @@ import {
   ago,
   type Described,
   type Draft,
+  isTold,
   type Me,
   methodNames,
   type SectionName,
@@ -56,7 +58,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   linked: { in: 'sign-in', text: 'The account was connected. You can sign in with it.' },
   approved: { in: 'connections', text: 'The connection was approved.' },
   session: { in: 'sessions', text: 'That session has ended.' },
-  client: { in: 'sessions', text: 'You are signed out of that application.' },
+  client: { in: 'applications', text: 'You are signed out of that application.' },
   token: { in: 'tokens', text: 'The token was revoked.' },
   unlinked: {
     in: 'sign-in',
@@ -67,8 +69,6 @@ const notices: Record<string, { in: SectionName; text: string }> = {
 };
 
 const maxShown = 200;
-
-type SignedIn = Awaited<ReturnType<typeof listSignedIn>>['items'][number];
 
 /** The account page of the signed-in person. The section `refusedIn` shows a refused form. */
 export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<ShownPage> {
@@ -98,17 +98,17 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
 <div class="head"><h1>${me.name}</h1>
 ${button(visit, '/account/sign-out', 'Sign out')}</div>
 ${connectionsSection(draft('connections'), more)}
-${applicationsSection(draft('applications'), more)}
 ${profileSection(draft('profile'), me, more)}
 ${passwordSection(draft('password'), me, more)}
 ${passkeysSection(draft('passkeys'), me, more)}
-${twoFactorSection(draft('two-factor'), me, more)}
-${recoveryCodesSection(draft('recovery-codes'), me, more)}
 ${socialSection(
   draft('sign-in'),
   social.items.map(({ provider }) => provider),
 )}
-${sessionsSection(draft('sessions'), sessions.items, more, clients.items)}
+${twoFactorSection(draft('two-factor'), me, more)}
+${recoveryCodesSection(draft('recovery-codes'), me, more)}
+${sessionsSection(draft('sessions'), sessions.items, more)}
+${applicationsSection(draft('applications'), more, clients.items)}
 ${tokensSection(draft('tokens'), tokens.items, { me, more })}
 ${organizationsSection(draft('organizations'), me, more)}`,
   };
@@ -118,15 +118,6 @@ ${organizationsSection(draft('organizations'), me, more)}`,
 export async function showCodes(visit: Visit, codes: string[], done?: string): Promise<ShownPage> {
   const said = notices[done ?? '']?.text;
   return shownCodes(visit, { codes, me: await showMe(visit.ctx, {}), done, said });
-}
-
-/** The applications that the person can open; null if there are none. */
-function applicationsSection(draft: Draft, { applications }: Described): Html | null {
-  if (applications.length === 0) return null;
-  const shown = applications.map(({ name, homeUrl, organization }) => {
-    return { name, href: homeUrl, isElsewhere: true, facts: [organization] };
-  });
-  return section(draft, 'applications', rows(shown));
 }
 
 /** The section for address, name and language. */
@@ -140,10 +131,18 @@ ${field(draft, { name: 'locale', label: 'Language', autocomplete: 'language', va
   return section(draft, 'profile', html`${emailPart(draft, email, more)}${form}`);
 }
 
-/** The form that changes the password. An account without a password gets no such form. */
-function passwordSection(draft: Draft, { email }: Me, { password }: Described): Html {
-  if (password !== 'there')
-    return section(draft, 'password', withoutPassword(draft, email, password));
+/** The form that changes the password, or that chooses the first; null if the person cannot. */
+function passwordSection(draft: Draft, { email }: Me, { password }: Described): Html | null {
+  if (password !== 'there') {
+    const button = html`<button class="small" type="submit">Send me a code to choose a password</button>`;
+    const choose = password === 'may be chosen' && email !== null;
+    if (!choose && !isTold(draft)) return null;
+    return section(
+      draft,
+      'password',
+      html`<p>Your account has no password. You sign in another way.</p>${choose && postForm(draft, '/login/reset', button, { email })}`,
+    );
+  }
   const note = `At least ${draft.ctx.config.password.minLength} characters. You will be signed out everywhere else.`;
   const content = html`${email !== null && knownAs(email)}
 ${field(draft, { name: 'currentPassword', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
@@ -152,20 +151,10 @@ ${field(draft, { name: 'newPassword', label: 'New password', type: 'password', a
   return section(draft, 'password', postForm(draft, '/account/password#password', content));
 }
 
-function withoutPassword(
-  draft: Draft,
-  email: string | null,
-  password: Described['password'],
-): Html {
-  const none = html`<p>Your account has no password. You sign in another way.</p>`;
-  if (password !== 'may be chosen' || email === null) return none;
-  const button = html`<button class="small" type="submit">Send me a code to choose a password</button>`;
-  return html`${none}${postForm(draft, '/login/reset', button, { email })}`;
-}
-
-/** The organizations of the person, and their projects in them. */
-function organizationsSection(draft: Draft, me: Me, more: Described): Html {
-  return section(draft, 'organizations', listed(me, more));
+/** The organizations of the person, and their projects in them; null if there are none. */
+function organizationsSection(draft: Draft, me: Me, more: Described): Html | null {
+  const isEmpty = me.organizations.length === 0 && !isTold(draft);
+  return isEmpty ? null : section(draft, 'organizations', listed(me, more));
 }
 
 function listed({ organizations }: Me, { groups }: Described): Html {
@@ -190,28 +179,12 @@ function listed({ organizations }: Me, { groups }: Described): Html {
   );
 }
 
-/** The sessions of the person, and the applications that the person is signed in to. */
-function sessionsSection(
-  draft: Draft,
-  sessions: ShownSession[],
-  more: Described,
-  clients: SignedIn[],
-): Html {
+/** The sessions of the person, the newest first. */
+function sessionsSection(draft: Draft, sessions: ShownSession[], more: Described): Html {
   const shown = sessions
     .toReversed()
     .map((session) => sessionRow(draft, session, more.sessions.get(session.id)));
-  const applications =
-    clients.length > 0 &&
-    html`<h3>Applications</h3>${rows(clients.map((client) => clientRow(draft, client)))}`;
-  return section(draft, 'sessions', html`${rows(shown)}${applications}`);
-}
-
-function clientRow(draft: Draft, { clientId, name, organization, since }: SignedIn) {
-  return {
-    name,
-    facts: [`${organization.name} · signed in ${ago(draft.ctx.now, since)}`],
-    action: button(draft, '/account/clients/end#sessions', 'Sign out there', { clientId }),
-  };
+  return section(draft, 'sessions', rows(shown));
 }
 
 function sessionRow(draft: Draft, session: ShownSession, organization: string | undefined) {

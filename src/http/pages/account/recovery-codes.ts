@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts';
 import { markNotice } from '../marks.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { notice, postForm } from '../parts.ts';
-import { ago, type Described, type Draft, day, type Me, section } from './section.ts';
+import { ago, type Described, type Draft, day, isTold, type Me, section } from './section.ts';
 
 /** The section that shows how many recovery codes are left; absent without a second factor. */
 export function recoveryCodesSection(
@@ -11,7 +11,7 @@ export function recoveryCodesSection(
   { twoFactorEnabled }: Me,
   { recoveryCodes: { remaining, createdAt } }: Described,
 ): Html | null {
-  if (!twoFactorEnabled && draft.refusal === undefined) return null;
+  if (!twoFactorEnabled && !isTold(draft)) return null;
   const left =
     createdAt === null
       ? 'You have no recovery codes.'

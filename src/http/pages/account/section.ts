@@ -24,20 +24,25 @@ export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & {
 /** The titles of the sections, by the names that links use. */
 export const sectionTitles = {
   connections: 'Connections to approve',
-  applications: 'Applications',
   profile: 'Profile',
   password: 'Password',
   passkeys: 'Passkeys',
+  'sign-in': 'Other ways to sign in',
   'two-factor': 'Two-factor authentication',
   'recovery-codes': 'Recovery codes',
-  'sign-in': 'Other ways to sign in',
   sessions: 'Where you are signed in',
+  applications: 'Applications',
   tokens: 'Access tokens',
   organizations: 'Organizations',
 };
 
 /** The names of the sections of the account page. */
 export type SectionName = keyof typeof sectionTitles;
+
+/** Whether the section has a notice or refusal to show, so it appears even if it is empty. */
+export function isTold({ notice, refusal }: Draft): boolean {
+  return notice !== undefined || refusal !== undefined;
+}
 
 /** A section of the account page, with its own notice and refusal. */
 export function section(draft: Draft, name: SectionName, content: Html): Html {
