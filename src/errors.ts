@@ -1,6 +1,6 @@
 import { fileFault } from './host/file-fault.ts';
 import type { Next } from './next.ts';
-import type { Failure, Reason } from './reasons.ts';
+import type { Failure, Reason, ScimType } from './reasons.ts';
 
 /** The class of a refusal. HTTP and the command line map a kind to a status or an exit code. */
 export type RefusalKind =
@@ -130,6 +130,8 @@ interface RefusalOptions {
   reason?: Reason | undefined;
   /** How another server failed. No client sees it, unless `extra` has it too. */
   failure?: Failure | undefined;
+  /** The error type that the SCIM API shows. */
+  scimType?: ScimType | undefined;
   /** The error behind the refusal, for the log and the operator. No client sees it. */
   cause?: unknown;
 }
@@ -146,6 +148,7 @@ export class Refusal extends Error {
   readonly browser: string | undefined;
   readonly reason: Reason | undefined;
   readonly failure: Failure | undefined;
+  readonly scimType: ScimType | undefined;
 
   constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
     super(message, { cause: options.cause });
@@ -160,6 +163,7 @@ export class Refusal extends Error {
     this.browser = options.browser;
     this.reason = options.reason;
     this.failure = options.failure;
+    this.scimType = options.scimType;
   }
 
   /** The class of the refusal. */

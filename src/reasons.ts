@@ -91,6 +91,18 @@ export type Reason =
   | 'not_a_member'
   | 'project_role_missing';
 
+/** The detail errors of RFC 7644 §3.12 that idctl uses. */
+export type ScimType =
+  | 'invalidFilter'
+  | 'invalidPath'
+  | 'invalidSyntax'
+  | 'invalidValue'
+  | 'mutability'
+  | 'noTarget'
+  | 'sensitive'
+  | 'tooMany'
+  | 'uniqueness';
+
 /** Why a request to another server failed. */
 export type NetworkReason =
   | 'timeout'
@@ -168,11 +180,41 @@ export type ProviderReason =
   | 'issuer_mismatch'
   | 'id_token_missing';
 
+/** Why the mail server could not be used, in the words of the event and of the operator. */
+export type MailReason =
+  | 'its name cannot be resolved'
+  | 'it refused the connection'
+  | 'it did not answer in time'
+  | 'its certificate is for another name'
+  | 'its certificate is not valid now'
+  | 'its certificate is not trusted'
+  | 'the encrypted connection could not be made'
+  | 'it did not accept the user name and password'
+  | 'it requires a user name and password'
+  | 'it did not accept the sender or the recipient'
+  | 'it did not accept the message'
+  | 'the connection broke';
+
+/** How the mail server failed. */
+interface MailFailure {
+  reason: MailReason;
+  /** Whether a retry is useless. */
+  final: boolean;
+  /** The server's own words; null if it did not answer. */
+  answer: string | null;
+}
+
 /** Why another server could not be used, or did not accept a request. */
-export type FailureReason = ProviderReason | NetworkReason | AddressReason | DirectoryFailure;
+export type FailureReason =
+  | ProviderReason
+  | NetworkReason
+  | AddressReason
+  | DirectoryFailure
+  | MailReason;
 
 /** How another server failed: a provider at a stage, a directory at a place, or any server. */
 export type Failure =
   | { stage: Stage; reason: FailureReason }
   | { at: DirectoryStage; reason: DirectoryFailure }
+  | MailFailure
   | { reason: FailureReason };

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { createTransport } from 'nodemailer';
 import { Refusal } from '../errors.ts';
+import type { MailReason } from '../reasons.ts';
 import { isLoopback } from '../text/address.ts';
 import type { Limits } from './limits.ts';
 import type { MailMessage } from './outbound.ts';
@@ -21,7 +22,7 @@ export interface MailServer {
 
 /**
  * Sends one message through the server and returns the server's answer. Refuses with
- * `upstream_failed`. `extra` has the reason, and whether a retry is useless (`final`).
+ * `upstream_failed`, and tells how the server failed.
  */
 export async function sendMail(
   server: MailServer,
@@ -114,7 +115,7 @@ function transportOver(
 }
 
 /** The meaning of Node's and nodemailer's error codes, and the fix. The first match wins. */
-const reasons: [RegExp, string, string][] = [
+const reasons: [RegExp, MailReason, string][] = [
   [/^(ENOTFOUND|EAI_|EDNS)/, 'its name cannot be resolved', 'Correct the host in mail.smtpUrl.'],
   [
     /^ECONNREFUSED/,
@@ -170,27 +171,30 @@ const broke = [
 
 /** The refusal, with a reason from a fixed list. The server's own words go only to the log. */
 function failure(where: string, cause: unknown): Refusal {
-  const { code, responseCode } = factsOf(cause);
+  const { code, responseCode, answer } = factsOf(cause);
   const [, reason, hint] = reasons.find(([pattern]) => pattern.test(code)) ?? [null, ...broke];
   // RFC 5321 §4.2.1: after 5xx the same message will be refused again.
   const final = /^(EENVELOPE|EMESSAGE)/.test(code) && responseCode >= 500;
   return new Refusal('upstream_failed', `The mail server ${where} could not be used: ${reason}.`, {
     hint: { technical: hint },
+    failure: { reason, final, answer },
     extra: { reason, final },
     cause,
   });
 }
 
-function factsOf(error: unknown): { code: string; responseCode: number } {
+function factsOf(error: unknown): { code: string; responseCode: number; answer: string | null } {
   // Errors of nodemailer and Node have some of these fields, other errors have none.
   const thrown = Object(error) as {
     code?: unknown;
     originalCode?: unknown;
     responseCode?: unknown;
+    response?: unknown;
   };
-  const { code, originalCode = code, responseCode } = thrown;
+  const { code, originalCode = code, responseCode, response } = thrown;
   return {
     code: String(code === 'ESOCKET' ? originalCode : code),
     responseCode: typeof responseCode === 'number' ? responseCode : 0,
+    answer: typeof response === 'string' ? response : null,
   };
 }

@@ -226,7 +226,7 @@ describe('RFC 7644 §3.12 invalidFilter', () => {
     ],
   ])('%j is refused', (filter) => {
     const refusal = refused(filter);
-    expect([refusal.kind, refusal.extra['scimType']]).toEqual(['invalid', 'invalidFilter']);
+    expect([refusal.kind, refusal.scimType]).toEqual(['invalid', 'invalidFilter']);
   });
 
   const terms = (count: number, term: string) =>

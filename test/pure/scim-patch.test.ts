@@ -30,7 +30,7 @@ const refused = (...operations: unknown[]) => {
   try {
     patched(operations);
   } catch (error) {
-    if (error instanceof Refusal) return error.extra['scimType'];
+    if (error instanceof Refusal) return error.scimType;
     throw error;
   }
   throw new Error(`not refused: ${JSON.stringify(operations)}`);
@@ -299,7 +299,7 @@ describe('design scim.md: tolerated', () => {
       { id: null },
     ]) {
       expect(() => given({ ...other, displayName })).toThrow(
-        expect.objectContaining({ extra: { scimType: 'mutability' } }),
+        expect.objectContaining({ scimType: 'mutability' }),
       );
     }
   });
@@ -403,7 +403,7 @@ describe('design scim.md: refused', () => {
     'invalidSyntax is the answer to the body %j',
     (body) => {
       expect(() => applyPatch(barbara, body)).toThrow(
-        expect.objectContaining({ extra: { scimType: 'invalidSyntax' } }),
+        expect.objectContaining({ scimType: 'invalidSyntax' }),
       );
     },
   );

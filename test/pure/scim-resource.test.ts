@@ -26,7 +26,7 @@ const scimTypeOf = (work: () => unknown) => {
   try {
     work();
   } catch (error) {
-    if (error instanceof Refusal) return error.extra['scimType'];
+    if (error instanceof Refusal) return error.scimType;
     throw error;
   }
   throw new Error('not refused');

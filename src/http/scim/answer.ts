@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { Context } from '../../context.ts';
 import type { Refusal } from '../../errors.ts';
+import type { ScimType } from '../../reasons.ts';
 import { namesTag } from '../../services/provisioning/scim/users/present.ts';
 import { routeText } from '../next.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
@@ -73,26 +74,26 @@ export function shownIfChanged({ request }: UserRequest, resource: Resource): Sc
 export function errorReply(
   status: number,
   detail: string,
-  more: { scimType?: string } = {},
+  more: { scimType?: ScimType } = {},
 ): ScimReply {
   return { status, body: { schemas: [errorSchema], status: `${status}`, ...more, detail } };
 }
 
 /** A refusal as a SCIM error. */
 export function refusalReply(refusal: Refusal): ScimReply {
-  const { message, extra } = refusal;
+  const { message } = refusal;
   const hint = routeText(refusal.hint);
-  const scimType = extra['scimType'] ?? scimTypes[refusal.code];
+  const scimType = refusal.scimType ?? scimTypes[refusal.code];
   const detail =
     hint === undefined || refusal.kind === 'overloaded' ? message : `${message} ${hint}`;
   return {
-    ...errorReply(statuses[refusal.kind], detail, typeof scimType === 'string' ? { scimType } : {}),
+    ...errorReply(statuses[refusal.kind], detail, scimType === undefined ? {} : { scimType }),
     headers: refusalHeaders(refusal),
   };
 }
 
 /** The SCIM error types of refusal codes. */
-const scimTypes: Partial<Record<Refusal['code'], string>> = {
+const scimTypes: Partial<Record<Refusal['code'], ScimType>> = {
   already_exists: 'uniqueness',
   invalid_json: 'invalidSyntax',
 };

@@ -69,9 +69,8 @@ async function unlessUnfit<T>(listing: Promise<T>): Promise<{ value: T | null; e
   try {
     return { value: await listing, error: null };
   } catch (error) {
-    const unfit = ['invalidFilter', 'invalidPath'];
-    if (error instanceof Refusal && unfit.includes(String(error.extra['scimType'])))
-      return { value: null, error };
+    const scimType = error instanceof Refusal ? error.scimType : undefined;
+    if (scimType === 'invalidFilter' || scimType === 'invalidPath') return { value: null, error };
     throw error;
   }
 }

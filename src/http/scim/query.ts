@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { Refusal } from '../../errors.ts';
-import { type ScimType, scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
+import type { ScimType } from '../../reasons.ts';
+import { scimRefusal } from '../../services/foundation/scim-user/refusal.ts';
 import type { ListQuery } from '../../services/provisioning/scim/list/query.ts';
 import type { UserRequest } from './answer.ts';
 

@@ -94,8 +94,9 @@ async function deliver(ctx: Context, item: OutboxItem, stop: AbortSignal): Promi
 
 function failureOf(error: unknown): { reason: string; final: boolean } {
   if (!(error instanceof Refusal)) return { reason: 'internal error', final: false };
-  const { reason, final } = error.extra;
-  return { reason: String(reason ?? error.code), final: final === true };
+  const { code, failure } = error;
+  const final = failure !== undefined && 'final' in failure && failure.final;
+  return { reason: failure?.reason ?? code, final };
 }
 
 async function postpone(ctx: Context, item: OutboxItem): Promise<void> {

@@ -30,13 +30,9 @@ export const testMail = operation({
 
 /** Adds the server's answer for the operator, because the answer names the problem best. */
 function withAnswer(refusal: Refusal): Refusal {
-  const { code, message, hint, extra, cause } = refusal;
-  const { response } = Object(cause) as { response?: unknown };
-  if (typeof response !== 'string') return refusal;
-  const answered = `${message} The server answered: ${response}`;
-  return new Refusal(code, answered, {
-    extra: { ...extra, answer: response },
-    cause,
-    hint,
-  });
+  const { code, message, hint, failure, extra, cause } = refusal;
+  if (failure === undefined || !('answer' in failure) || failure.answer === null) return refusal;
+  const { answer } = failure;
+  const answered = `${message} The server answered: ${answer}`;
+  return new Refusal(code, answered, { extra: { ...extra, answer }, failure, cause, hint });
 }
