@@ -49,7 +49,8 @@ export const problemType = 'application/problem+json';
 
 /** The messages for clients: only the operator may learn the new database and the key file. */
 const withheldFromClients: Partial<Record<RefusalCode, string>> = {
-  database_moved: 'The database of this daemon was moved. Its log names the new one.',
+  database_moved:
+    'The database of this daemon was moved. The log of the daemon names the new database.',
   key_invalid: 'This daemon cannot use its master key. Its log names the cause.',
 };
 

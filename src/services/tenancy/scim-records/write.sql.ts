@@ -127,7 +127,8 @@ export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<vo
     (list) =>
       `DELETE FROM scim_group_members WHERE record_id IN (${list}) RETURNING group_id AS id`,
   );
-  // A push that holds a group raises its version itself, and may wait for this person's account.
+  // Skips groups that a push holds. The push raises their versions itself, and it may be waiting
+  // for this person's account.
   await selectAmong(
     left.map(({ id }) => id),
     (list, now) => `UPDATE scim_groups SET version = version + 1, modified_at = ${now}

@@ -34,7 +34,7 @@ export const listScimUsers = operation({
     ),
 });
 
-/** The next records, in the order of the SCIM client's own list, for which there is an index. */
+/** The next Users, in the order in which the SCIM client lists them: it has an index. */
 async function findAfter(organizationId: string, after: string, limit: number) {
   const position = await positionOf(organizationId, after);
   const ids = await findRecordsAfter(organizationId, position, limit);
