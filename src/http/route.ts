@@ -125,7 +125,7 @@ export function routeTo<
       : (rehearsed?.(ctx, parsed) ?? rehearse(work)));
     return {
       body: output && (await shape(output, view)),
-      cookies: cookies?.(view) ?? [],
+      cookies: rehearse === undefined ? (cookies?.(view) ?? []) : [],
       location: redirect?.to(view),
     };
   };

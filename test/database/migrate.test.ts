@@ -1,4 +1,4 @@
-import { DataTypes, type QueryInterface, QueryTypes, type Sequelize } from 'sequelize';
+import { DataTypes, QueryTypes, type Sequelize } from 'sequelize';
 import { expect, test } from 'vitest';
 import { orderedId } from '../../src/crypto/id.ts';
 import { connect, type Link } from '../../src/database/connect.ts';
@@ -362,7 +362,7 @@ async function schemaOf(sequelize: Sequelize): Promise<Record<string, unknown>> 
   const described: Record<string, unknown> = {};
   for (const table of tables) {
     described[table] = {
-      columns: await columnsOf(schema, table),
+      columns: await columnsOf(sequelize, table),
       indexes: await indexesOf(sequelize, table),
       references: await referencesOf(sequelize, table),
     };
@@ -371,8 +371,15 @@ async function schemaOf(sequelize: Sequelize): Promise<Record<string, unknown>> 
 }
 
 /** Reads a table's columns. No default and a default of NULL count as equal. */
-async function columnsOf(schema: QueryInterface, table: string): Promise<Record<string, unknown>> {
-  const columns = Object.entries(await schema.describeTable(table));
+async function columnsOf(sequelize: Sequelize, table: string): Promise<Record<string, unknown>> {
+  if (dialect === 'sqlite') {
+    // Sequelize cannot describe a table of SQLite with an index over an expression.
+    const [rows] = await sequelize.query(
+      `SELECT name, type, "notnull", NULLIF(dflt_value, 'NULL') AS value, pk FROM pragma_table_info('${table}')`,
+    );
+    return Object.fromEntries(rows.map((row) => [Reflect.get(Object(row), 'name'), row]));
+  }
+  const columns = Object.entries(await sequelize.getQueryInterface().describeTable(table));
   return Object.fromEntries(
     columns.map(([name, column]) => [
       name,

@@ -48,7 +48,9 @@ test('a dry run answers 200 with the view, or refuses as the route does, and doe
   expect(await rows()).toBe(before);
   const refused = told.filter((line) => !line.endsWith(': ok'));
   expect(refused).toEqual([
+    'DELETE /api/v1/me: last_owner',
     'POST /api/v1/orgs/:org/members: invite_instead',
+    'POST /api/v1/orgs/:org/members/:user/second-factor/reset: operator_needed',
     'DELETE /api/v1/orgs/:org/members/me: last_owner',
     'POST /api/v1/orgs/:org/projects/:project/members: already_exists',
     'POST /api/v1/orgs/:org/sso/enable: domain_unverified',

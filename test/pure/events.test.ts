@@ -8,6 +8,7 @@ import {
   type EventName,
   eventKinds,
   eventNames,
+  personal,
 } from '../../src/services/foundation/events/kinds.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
 
@@ -26,6 +27,7 @@ const titles: Record<string, string> = {
 };
 
 interface JsonSchema {
+  description?: string;
   type?: string;
   format?: string;
   enum?: string[];
@@ -51,14 +53,21 @@ function typeOf(schema: JsonSchema): string {
   );
 }
 
+/** The parts of the data of a kind, as JSON Schema. */
+function schemaOf(name: EventName): JsonSchema {
+  // The interface above has only the parts that the tests use.
+  return z.toJSONSchema(eventKinds[name].data, { io: 'output' }) as JsonSchema;
+}
+
+const isPersonal = ({ description, anyOf = [] }: JsonSchema): boolean =>
+  description === personal.description || anyOf.some(isPersonal);
+
 function fieldsOf(name: EventName): string {
-  // zod writes JSON Schema; the interface above has only the parts that the table uses.
-  const { properties = {}, required = [] } = z.toJSONSchema(eventKinds[name].data, {
-    io: 'output',
-  }) as JsonSchema;
-  const fields = Object.entries(properties).map(
-    ([field, schema]) => `\`${field}${required.includes(field) ? '' : '?'}\` ${typeOf(schema)}`,
-  );
+  const { properties = {}, required = [] } = schemaOf(name);
+  const fields = Object.entries(properties).map(([field, schema]) => {
+    const called = `\`${field}${required.includes(field) ? '' : '?'}\``;
+    return `${called} ${typeOf(schema)}${isPersonal(schema) ? ' (personal)' : ''}`;
+  });
   return fields.length === 0 ? '' : fields.join(', ');
 }
 
@@ -82,6 +91,29 @@ test('spec §6 docs/events.md documents every kind with its data', async () => {
   const text = readFileSync(page, 'utf8');
   const start = text.slice(0, text.indexOf(heading) + heading.length);
   await expect(start + render()).toMatchFileSnapshot(page);
+});
+
+/** The texts of events about a person that say nothing personal: ids, roles, reasons and the like. */
+const impersonal = [
+  // `domain` is one that an organization has verified.
+  'domain',
+  ...['account', 'app', 'holder', 'invitation', 'passkey', 'record', 'session'],
+  ...['from', 'issuer', 'kind', 'method', 'origin', 'project', 'role', 'scope', 'to'],
+  ...['by', 'purpose', 'reason', 'why'],
+];
+
+test('each text of an event about a person is marked as personal, or is known to be none', () => {
+  const isOfPerson = (name: EventName) => {
+    const { subject, data } = eventKinds[name];
+    return subject === 'user' || 'account' in data.shape || 'email' in data.shape;
+  };
+  const texts = eventNames.filter(isOfPerson).flatMap((name) =>
+    Object.entries(schemaOf(name).properties ?? {}).flatMap(([field, schema]) => {
+      const isText = typeOf(schema).startsWith('text') && !isPersonal(schema);
+      return isText ? [field] : [];
+    }),
+  );
+  expect([...new Set(texts)].sort()).toEqual(impersonal.toSorted());
 });
 
 test('the services write every kind of the table', () => {

@@ -3,6 +3,7 @@ import {
   accountLetter,
   askedForLetter,
   codeLetter,
+  deletedLetter,
   invitationLetter,
   oldAddressLetter,
   renderLetter,
@@ -22,6 +23,7 @@ describe('a mail', () => {
     ['an existing account', accountLetter(from), 'https://id.acme.test/login'],
     ['an address asked for', askedForLetter(from), 'https://id.acme.test/login'],
     ['a changed address', oldAddressLetter(from), 'https://id.acme.test/'],
+    ['a deleted account', deletedLetter(from), 'was deleted'],
     ['an invitation', invitationLetter(from, invited), invited.url],
   ])(
     'about %s says the same in text and in HTML, with everything escaped and nothing loaded',

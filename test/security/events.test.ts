@@ -33,6 +33,7 @@ const elsewhere = new Set([
   'POST /api/v1/me/social/google',
   'POST /api/v1/me/social/github',
   'DELETE /api/v1/orgs/:org/members/me',
+  'DELETE /api/v1/me',
   'DELETE /api/v1/me/social/google',
   'DELETE /api/v1/me/social/github',
   'POST /api/v1/me/passkeys/options',

@@ -64,21 +64,39 @@ const setPassword = (keepTokens: boolean) =>
     setUserPassword(idctl.operator(), { user, password: newPassword, keepTokens }),
   );
 
-/** Ada changes her address while her organization does not have its domain verified. */
-async function changeAddress(stage: Stage): Promise<void> {
-  const { idctl, scene } = stage;
+/** Runs the act while Ada's organization does not own her domain: it manages her otherwise. */
+async function asUnmanaged({ scene }: Stage, act: () => Promise<unknown>): Promise<void> {
   const mark = (state: 'Pending' | 'Verified') =>
     transaction(() => Domain.update({ state }, { where: { name: scene.domain } }));
   await mark('Pending');
-  const client = herself(stage);
-  const email = 'ada@elsewhere.test';
-  expected(await client.post('/api/v1/auth/confirm', { totpCode: totpCode(idctl, scene.totp) }));
-  expected(await client.post('/api/v1/me/email', { email }));
-  const code = await idctl.codeFor(email);
-  expected(await client.post('/api/v1/me/email/confirm', { email, code }));
+  await act();
   await mark('Verified');
+}
+
+/** Confirms Ada's own session with her second factor. */
+async function confirmed(stage: Stage) {
+  const client = herself(stage);
+  const code = { totpCode: totpCode(stage.idctl, stage.scene.totp) };
+  expected(await client.post('/api/v1/auth/confirm', code));
+  return client;
+}
+
+async function changeAddress(stage: Stage): Promise<void> {
+  const { idctl, scene } = stage;
+  const email = 'ada@elsewhere.test';
+  await asUnmanaged(stage, async () => {
+    const client = await confirmed(stage);
+    expected(await client.post('/api/v1/me/email', { email }));
+    const code = await idctl.codeFor(email);
+    expected(await client.post('/api/v1/me/email/confirm', { email, code }));
+  });
   stage.scene = { ...scene, ada: { ...scene.ada, email } };
 }
+
+const deleteOwn = (stage: Stage) =>
+  asUnmanaged(stage, async () =>
+    expected(await (await confirmed(stage)).send('DELETE', '/api/v1/me')),
+  );
 
 async function resetPassword({ idctl, scene }: Stage): Promise<void> {
   const confirm = async (email: string, code: string, more: object) =>
@@ -137,6 +155,7 @@ export const events: Record<string, Act> = {
   disabled: both(disable),
   'disabled and enabled': both(disable, enable),
   deleted: both(({ idctl }, user) => deleteUser(idctl.operator(), { user })),
+  'own account deleted': deleteOwn,
   'operator sets password': setPassword(false),
   'operator sets password, `--keep-tokens`': setPassword(true),
   'own password changed': async (stage) => {
@@ -153,9 +172,7 @@ export const events: Record<string, Act> = {
   'second factor reset by the organization': ({ idctl, scene }) =>
     resetMemberFactor(idctl.operator(), { org: scene.org.id, user: scene.ada.id }),
   'passkey removed': async (stage) => {
-    const client = herself(stage);
-    const code = { totpCode: totpCode(stage.idctl, stage.scene.totp) };
-    expected(await client.post('/api/v1/auth/confirm', code));
+    const client = await confirmed(stage);
     expected(await client.send('DELETE', `/api/v1/me/passkeys/${stage.scene.passkey.id}`));
   },
   'second factor disabled': async (stage) => {

@@ -38,6 +38,7 @@ import { suspendedPasskeys } from './0040-suspended-passkeys.ts';
 import { sweeps } from './0041-sweeps.ts';
 import { recoveryCodes } from './0042-recovery-codes.ts';
 import { homeUrls } from './0043-home-urls.ts';
+import { erasures } from './0044-erasures.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   sweeps,
   recoveryCodes,
   homeUrls,
+  erasures,
 ];

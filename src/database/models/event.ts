@@ -1,3 +1,4 @@
+import { literal } from 'sequelize';
 import { column, rowOf } from './columns.ts';
 
 /** The person, program or system that caused an event. */
@@ -14,6 +15,14 @@ export interface EventSubject {
   name?: string;
 }
 
+/**
+ * What an event is about: the account that its data names, else its subject, else an address. The
+ * database uses the index only for exactly this expression.
+ */
+export const about = `COALESCE(data ->> 'account', subject ->> 'id', data ->> 'email')`;
+/** The account or app that caused the event, for an index of its own. */
+export const actorId = `actor ->> 'id'`;
+
 /** An event. It is written in the transaction that it reports. */
 export class Event extends rowOf(
   'events',
@@ -27,5 +36,13 @@ export class Event extends rowOf(
     subject: column.optional(column.json<EventSubject>()),
     data: column.json<Record<string, unknown>>(),
   },
-  () => [column.index('events_organization_id', ['organization_id', 'id'])],
+  () => [
+    column.index('events_organization_id', ['organization_id', 'id']),
+    column.index('events_about', [literal(`(${about})`), 'id']),
+    column.index(
+      'events_actor',
+      [literal(`(${actorId})`), 'id'],
+      literal(`(${actorId}) IS NOT NULL`),
+    ),
+  ],
 ) {}

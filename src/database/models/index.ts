@@ -7,6 +7,7 @@ import { bind } from './columns.ts';
 import { Counter } from './counter.ts';
 import { Daemon } from './daemon.ts';
 import { Domain } from './domain.ts';
+import { Erasure } from './erasure.ts';
 import { Event } from './event.ts';
 import { GroupMapping } from './group-mapping.ts';
 import { HostSession, HostTicket } from './host-session.ts';
@@ -53,6 +54,7 @@ const models = [
   Session,
   RefreshToken,
   Event,
+  Erasure,
   OutboxItem,
   SigningKey,
   KeyCanary,

@@ -1,8 +1,10 @@
 import { changePassword } from '../../services/people/credentials/operations.ts';
 import { listSessions, revokeSession } from '../../services/people/sessions/operations.ts';
 import { endSignedIn, listSignedIn } from '../../services/signin/provider/operations.ts';
+import { deleteMe } from '../../services/tenancy/profile/deletion.ts';
 import { confirmEmail, requestEmail } from '../../services/tenancy/profile/email.ts';
 import { showMe, updateMe } from '../../services/tenancy/profile/operations.ts';
+import { clearedSession } from '../cookies.ts';
 import { route } from '../route.ts';
 
 /** The signed-in person's own account, password and sessions. */
@@ -12,6 +14,11 @@ export const meRoutes = [
   }),
   route('PATCH', '/api/v1/me', updateMe, {
     summary: 'Change name or locale',
+  }),
+  route('DELETE', '/api/v1/me', deleteMe, {
+    summary:
+      'Delete your account; needs a recent sign-in. Refused for the last owner of an organization, and if an organization manages your address',
+    cookies: clearedSession,
   }),
   route('POST', '/api/v1/me/password', changePassword, {
     summary: 'Change the password; needs the current password and ends all other sessions',

@@ -9,6 +9,7 @@ import { SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { refreshStatistics } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
 import { mayDeleteExpired } from '../foundation/clock/clock.ts';
+import { eraseDeleted } from '../foundation/events/erase.sql.ts';
 import { sweepEvents } from '../foundation/events/operations.ts';
 import { recordEvent } from '../foundation/events/record.ts';
 import { dropSpentKeys } from '../foundation/keys/operations.ts';
@@ -26,9 +27,9 @@ import { countWaiting, findUnconfirmed, isUnconfirmed, type Waiting } from './up
 
 /**
  * Deletes obsolete rows: expired credentials, states and counts, unneeded signing keys, old records
- * of activity, and unverified accounts. A run deletes a limited number of rows, in small
- * transactions. After a jump of the clock it deletes nothing. Then it re-seals values that are still
- * sealed under a former key, and refreshes statistics.
+ * of activity, and unverified accounts. Erases deleted people from events. A run deletes a limited
+ * number of rows, in small transactions. After a jump of the clock it deletes nothing. Then it
+ * re-seals values that are still sealed under a former key, and refreshes statistics.
  */
 export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {}): Promise<void> {
   if (await mayDeleteExpired(ctx)) await deleteExpired(ctx, stop);
@@ -49,6 +50,7 @@ async function deleteExpired(ctx: Context, stop: Stop): Promise<void> {
   await sweepDeliveries(ctx, stop);
   await sweepUnconfirmed(ctx, stop);
   await sweepEvents(ctx, stop);
+  await eraseDeleted(ctx, stop);
   await sweepDaemons(ctx);
 }
 

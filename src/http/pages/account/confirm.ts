@@ -12,6 +12,7 @@ export const confirmingSections = [
   'recovery-codes',
   'sign-in',
   'connections',
+  'leaving',
 ] as const;
 type ConfirmingSection = (typeof confirmingSections)[number];
 
@@ -22,6 +23,7 @@ const occasions: Record<ConfirmingSection, string> = {
   'recovery-codes': 'make new recovery codes',
   'sign-in': 'connect an account',
   connections: 'approve a connection',
+  leaving: 'delete your account',
 };
 
 /** Whether this section needs a recent confirmation. */

@@ -19,6 +19,7 @@ import { approveInput } from '../../../services/tenancy/connections/approve.ts';
 import { socialProviders } from '../../../services/tenancy/identities/social-providers.ts';
 import { approveLdap } from '../../../services/tenancy/ldap/operations.ts';
 import { leaveOrganization } from '../../../services/tenancy/memberships/operations.ts';
+import { deleteMe } from '../../../services/tenancy/profile/deletion.ts';
 import { confirmEmail, requestEmail } from '../../../services/tenancy/profile/email.ts';
 import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { approveSso } from '../../../services/tenancy/sso/operations.ts';
@@ -129,6 +130,16 @@ export const accountPages: Page[] = [
     back: '/#organizations',
     reply: (visit, { signedOut }) =>
       signedOut ? toSignIn(visit, 'left') : back(visit, 'left', 'organizations'),
+  }),
+  // Refuses in the section, where the person can confirm, what the next page would refuse.
+  sectionForm('leaving', 'leaving', nothing, async (visit, input) => {
+    await visit.rehearse(deleteMe, input);
+    return { goTo: '/account/delete' };
+  }),
+  ...endingPages('/account/delete', deleteMe, {
+    act: 'Delete account',
+    back: '/#leaving',
+    reply: (visit) => toSignIn(visit, 'deleted'),
   }),
   sectionForm('sessions', 'sign-out', nothing, async (visit) => {
     await signOut(visit.ctx, {});

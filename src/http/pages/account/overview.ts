@@ -16,6 +16,7 @@ import { applicationsSection } from './applications.ts';
 import { thanksIn } from './confirm.ts';
 import { connectionsSection } from './connections.ts';
 import { emailPart } from './email.ts';
+import { leavingSection } from './leaving.ts';
 import { passkeyNeeds, passkeysSection } from './passkeys.ts';
 import { recoveryCodesSection, shownCodes } from './recovery-codes.ts';
 import {
@@ -53,6 +54,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   'confirmed-connections': { in: 'connections', text: thanksIn('connections') },
   'confirmed-recovery-codes': { in: 'recovery-codes', text: thanksIn('recovery-codes') },
   'confirmed-sign-in': { in: 'sign-in', text: thanksIn('sign-in') },
+  'confirmed-leaving': { in: 'leaving', text: thanksIn('leaving') },
   'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
   linked: { in: 'sign-in', text: 'The account was connected. You can sign in with it.' },
@@ -110,7 +112,8 @@ ${recoveryCodesSection(draft('recovery-codes'), me, more)}
 ${sessionsSection(draft('sessions'), sessions.items, more)}
 ${applicationsSection(draft('applications'), more, clients.items)}
 ${tokensSection(draft('tokens'), tokens.items, { me, more })}
-${organizationsSection(draft('organizations'), me, more)}`,
+${organizationsSection(draft('organizations'), me, more)}
+${leavingSection(draft('leaving'), more)}`,
   };
 }
 

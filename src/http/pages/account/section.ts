@@ -34,6 +34,7 @@ export const sectionTitles = {
   applications: 'Applications',
   tokens: 'Access tokens',
   organizations: 'Organizations',
+  leaving: 'Delete your account',
 };
 
 /** The names of the sections of the account page. */

@@ -24,6 +24,7 @@ import { returnTo } from './query.ts';
 const notices: Record<string, string> = {
   'signed-out': 'You are signed out.',
   'new-password': 'Your password was changed. Sign in with the new one.',
+  deleted: 'Your account was deleted.',
   left: 'You left the organization and are signed out. Only its admins can add you again.',
 };
 

@@ -28,6 +28,8 @@ const onInstance = kind('instance');
 const either = kind('either');
 
 const text = z.string();
+/** A text about a person. It is erased after the person has deleted their account. */
+export const personal = z.string().describe('Personal: becomes `deleted` with the account.');
 const flag = z.boolean();
 const number = z.int();
 const instant = z.iso.datetime();
@@ -59,7 +61,7 @@ const why = { why: text };
 const approved = flag.optional();
 const members = { members: number };
 const ofAccount = { account: text };
-const passkey = { passkey: text, name: text };
+const passkey = { passkey: text, name: personal };
 const inProject = { project: text, role: text };
 const wasSynced = flag.optional();
 
@@ -82,7 +84,7 @@ export const eventKinds = {
     role,
     origin: text,
     record: text.optional(),
-    userName: text.optional(),
+    userName: personal.optional(),
   }),
   'member.second_factor.reset': inOrg(
     'user',
@@ -248,11 +250,11 @@ export const eventKinds = {
     role,
     origin: z.literal('scim'),
     record: text,
-    userName: text,
+    userName: personal,
   }),
   'scim.user.deactivated': inOrg('user', 'SCIM deactivated a member (spec §3.2)', {
     record: text,
-    userName: text,
+    userName: personal,
   }),
   'scim.user.updated': inOrg('user', 'SCIM changed attributes of a User', {
     attributes: list,
@@ -277,7 +279,7 @@ export const eventKinds = {
     { people: number, changed: number },
   ),
   'scim.address.taken': inOrg('user', 'Another record has the address, so this account gets none', {
-    email: text.nullable(),
+    email: personal.nullable(),
     record: text,
     holder: text,
   }),
@@ -383,7 +385,7 @@ export const eventKinds = {
     'Sign-ins were refused; without a subject, the account is unknown, and `domain` is the verified domain of the given address',
     {
       method: text,
-      address: text,
+      address: personal,
       domain: text.optional(),
       ...refused,
     },
@@ -416,13 +418,13 @@ export const eventKinds = {
   'user.password.reset': onInstance('user', 'A person set a new password with a mailed code', {}),
   'user.email.verified': onInstance('user', 'A mailed code verified the address of an account', {}),
   'user.email.changed': onInstance('user', 'A person changed the address of their account', {
-    from: text.nullable(),
-    to: text,
+    from: personal.nullable(),
+    to: personal,
   }),
   'user.email.removed': onInstance(
     'user',
     'An account lost its unverified address, because another account has verified it',
-    { email: text },
+    { email: personal },
   ),
   'user.totp.enabled': onInstance('user', 'An authenticator app was enabled', {}),
   'user.totp.disabled': onInstance('user', 'An authenticator app was disabled', {}),
@@ -435,7 +437,7 @@ export const eventKinds = {
   'user.passkey.added': onInstance('user', 'A passkey was added', passkey),
   'user.passkey.renamed': onInstance('user', 'A passkey was renamed', {
     ...passkey,
-    from: text,
+    from: personal,
   }),
   'user.passkey.removed': onInstance('user', 'A passkey was removed', {
     ...passkey,
@@ -444,7 +446,7 @@ export const eventKinds = {
   'user.passkey.refused': onInstance(
     'user',
     'Passkeys were refused; for a sign-in with only a passkey, see `signin.refused`',
-    { purpose: text, address: text, ...refused },
+    { purpose: text, address: personal, ...refused },
   ),
 
   'token.created': onInstance('token', 'A personal access token, or an app’s bot token, was made', {
@@ -484,8 +486,9 @@ export const eventKinds = {
         'invitation',
         'newAddress',
         'oldAddress',
+        'deleted',
       ]),
-      email: text.optional(),
+      email: personal.optional(),
       invitation: text.optional(),
       reason: text,
     },

@@ -16,6 +16,8 @@ export type Mailing =
   | ({ about: 'newAddress'; email: string; accountId: string; from: string | null } & Requester)
   /** Tells the old address of an account that the account has a new one. */
   | { about: 'oldAddress'; email: string }
+  /** Tells that the person deleted their account. */
+  | { about: 'deleted'; email: string }
   /** The data of a sign-up, processed when no requester waits for the answer (security P7). */
   | (SignedUp & { about: 'signup'; invitation: string | null } & Requester)
   /** Tells that the address already has an account. */

@@ -23,6 +23,7 @@ import {
   accountLetter,
   askedForLetter,
   codeLetter,
+  deletedLetter,
   invitationLetter,
   oldAddressLetter,
   passkeyLetter,
@@ -144,6 +145,8 @@ export async function composeMail(
       return composeForNewAddress(ctx, mailing, again);
     case 'oldAddress':
       return { to: mailing.email, ...renderLetter(from, oldAddressLetter(from)) };
+    case 'deleted':
+      return { to: mailing.email, ...renderLetter(from, deletedLetter(from)) };
     case 'account':
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
     case 'passkey':

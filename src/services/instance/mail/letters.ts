@@ -102,6 +102,18 @@ export function oldAddressLetter({ service, baseUrl }: Sender): Letter {
   };
 }
 
+/** Says that the person deleted their account. */
+export function deletedLetter({ service }: Sender): Letter {
+  return {
+    subject: `Your account was deleted - ${service}`,
+    opening: `Your account at ${service} was deleted, with everything that belonged to it.`,
+    closing: [
+      'If it was you, do nothing.',
+      'If it was not you, tell your administrator now. This mail is the last one to this address.',
+    ],
+  };
+}
+
 /** Says that a passkey was added or removed, so that the person notices a stranger's change. */
 export function passkeyLetter(
   { service, baseUrl }: Sender,

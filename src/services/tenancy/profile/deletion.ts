@@ -1,7 +1,25 @@
+import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import type { Account } from '../../../database/models/account.ts';
+import { Account } from '../../../database/models/account.ts';
+import { Invitation } from '../../../database/models/invitation.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { Refusal } from '../../../errors.ts';
+import { counted } from '../../../text/words.ts';
+import { shownIn } from '../../foundation/authority/shown.ts';
+import { keptDays, queueErasure } from '../../foundation/events/erase.sql.ts';
 import type { EventData } from '../../foundation/events/kinds.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { id } from '../../foundation/fields.ts';
+import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { queueMail } from '../../foundation/mail/queue.ts';
+import { operation } from '../../foundation/operation.ts';
+import { holdAccount } from '../../people/accounts/account.ts';
+import { credentialView, listCredentials } from '../../people/credentials/credentials.ts';
+import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
+import { requireUnmanaged } from '../addresses/managed.ts';
+import { holdIfLastOwner } from '../memberships/membership.ts';
 import { forgetRecords } from '../scim-records/write.sql.ts';
 
 /**
@@ -16,4 +34,110 @@ export async function deleteAccount(
   await forgetRecords(ctx, account.id);
   await account.destroy();
   await recordEvent(ctx, { kind: 'user.deleted', ...eventAbout('user', account), data });
+}
+
+/** Organizations whose last owner is this account, with the name that each shows for the person. */
+export async function findLeftOwnerless(account: Account) {
+  const where = { accountId: account.id, role: 'owner' };
+  const owned = await Membership.findAll({ where, order: ['organizationId'] });
+  const left: { organization: Organization; called: string }[] = [];
+  for (const { organizationId } of owned) {
+    const organization = await holdIfLastOwner(organizationId, account.id);
+    if (organization === null) continue;
+    left.push({ organization, called: (await shownIn(organizationId, account)).name });
+  }
+  return left;
+}
+
+/** What ends with an account. */
+const endedView = z.object({
+  id,
+  email: z.string().nullable(),
+  name: z.string(),
+  organizations: z.array(z.object({ id, slug: z.string(), name: z.string() })),
+  credentials: z.array(credentialView),
+  invitations: z.int().describe('The pending invitations that the person sent.'),
+});
+
+/**
+ * Deletes the caller's account with all its data, like `deleteUser`, but refuses if an organization
+ * would have no owner, or manages the address. The events lose the personal data after 30 days.
+ */
+export const deleteMe = operation({
+  authority: 'me.account',
+  input: z.strictObject({}),
+  output: endedView,
+  ends: {
+    ask: ({ email, name }) => `Delete your account ${email ?? name}?`,
+    effects: (view) => [
+      ...lostOrganizations(view),
+      ...lostCredentials(view),
+      `You cannot undo this. After ${keptDays} days, your name and address are removed from the events about you.`,
+    ],
+    done: () => 'Your account was deleted.',
+  },
+  run: (ctx, _input, { accountId }) =>
+    transaction(async () => {
+      await holdAccount(ctx, accountId);
+      const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+      await requireRecentSignIn(ctx, account);
+      await requireUnmanaged(account.email);
+      await requireOwners(account);
+      const ended = await describe(ctx, account);
+      await deleteAccount(ctx, account);
+      await queueErasure(ctx, account);
+      const { email } = account;
+      if (email !== null && isMailConfigured(ctx))
+        await queueMail(ctx, { about: 'deleted', email });
+      return ended;
+    }),
+});
+
+async function requireOwners(account: Account): Promise<void> {
+  const slugs = (await findLeftOwnerless(account)).map(({ organization }) => organization.slug);
+  if (slugs.length === 0) return;
+  throw new Refusal('last_owner', `${slugs.join(', ')} would be left without an owner.`, {
+    hint: 'Make another member owner first, or delete the organization.',
+  });
+}
+
+async function describe(ctx: Context, { id: accountId, email, name }: Account) {
+  const memberships = await Membership.findAll({
+    where: { accountId },
+    include: { association: 'organization', required: true },
+    order: ['organizationId'],
+  });
+  return {
+    ...{ id: accountId, email, name },
+    organizations: memberships.map(({ organization: { id, slug, name } }) => ({ id, slug, name })),
+    credentials: await listCredentials(ctx, accountId),
+    invitations: await Invitation.count({ where: { invitedBy: accountId, acceptedAt: null } }),
+  };
+}
+
+type Ended = z.output<typeof endedView>;
+
+function lostOrganizations({ organizations }: Ended): string[] {
+  if (organizations.length === 0) return [];
+  const names = organizations.map(({ name }) => name).join(', ');
+  return [`You lose access to these organizations and their projects: ${names}.`];
+}
+
+/** The credentials that end, in words; a password and an authenticator are only one each. */
+const names: Partial<Record<Ended['credentials'][number]['kind'], string>> = {
+  session: 'session',
+  passkey: 'passkey',
+  pat: 'access token',
+  bot: 'bot token',
+  app: 'app',
+};
+
+function lostCredentials({ credentials, invitations }: Ended): string[] {
+  const ending = credentials.flatMap(({ kind, count }) => {
+    const name = names[kind];
+    return name === undefined ? [] : [counted(count, name)];
+  });
+  const sent = invitations === 0 ? [] : [`${counted(invitations, 'invitation')} that you sent`];
+  const all = [...ending, ...sent];
+  return all.length === 0 ? [] : [`These end too: ${all.join(', ')}.`];
 }

@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { hold } from '../../../database/hold.ts';
-import type { Account } from '../../../database/models/account.ts';
-import { Membership } from '../../../database/models/membership.ts';
-import type { Organization } from '../../../database/models/organization.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, locale, name, projectRole, role, userRef } from '../../foundation/fields.ts';
@@ -20,10 +16,9 @@ import {
 } from '../../people/accounts/account.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
 import { shownUserView } from '../../people/users/operations.ts';
-import { holdIfLastOwner } from '../memberships/membership.ts';
 import { recordRenamed } from '../scim-records/member.ts';
 import { hasSso } from '../signin-settings/methods.ts';
-import { deleteAccount } from './deletion.ts';
+import { deleteAccount, findLeftOwnerless } from './deletion.ts';
 import { type MeRow, readMe } from './profile.sql.ts';
 
 /** The account of the caller, with the organizations they belong to. */
@@ -148,19 +143,6 @@ export const deleteUser = operation({
     return { ...viewUser(ctx, account), ownerless };
   },
 });
-
-/** Organizations whose last owner is this account, with the name that each shows for the person. */
-async function findLeftOwnerless(account: Account) {
-  const where = { accountId: account.id, role: 'owner' };
-  const owned = await Membership.findAll({ where, order: ['organizationId'] });
-  const left: { organization: Organization; called: string }[] = [];
-  for (const { organizationId } of owned) {
-    const organization = await holdIfLastOwner(organizationId, account.id);
-    if (organization === null) continue;
-    left.push({ organization, called: (await shownIn(organizationId, account)).name });
-  }
-  return left;
-}
 
 /** Shows one account, its lockouts, and its credentials, which an earlier holder may have left. */
 export const showUser = operation({

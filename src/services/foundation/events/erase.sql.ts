@@ -1,0 +1,109 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import type { Stop } from '../../../database/delete-batches.ts';
+import { Erasure } from '../../../database/models/erasure.ts';
+import { about, actorId, Event } from '../../../database/models/event.ts';
+import { select } from '../../../database/select.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { firstKey } from '../page.ts';
+import { after } from '../time.ts';
+import { type EventName, eventKinds, personal } from './kinds.ts';
+
+// After a person has deleted their account, events keep its id and lose its personal data.
+
+/** How many days the events keep the personal data of a deleted account. */
+export const keptDays = 30;
+
+const erased = 'deleted';
+
+type Parts = Pick<Event, 'id' | 'kind' | 'organizationId' | 'actor' | 'subject' | 'data'>;
+
+/** Remembers that the events must lose the personal data of the account that is deleted now. */
+export async function queueErasure(
+  ctx: Context,
+  { id, email }: { id: string; email: string | null },
+): Promise<void> {
+  await Erasure.create({ id, email, deletedAt: ctx.now });
+}
+
+/**
+ * Erases the personal data of accounts that their persons deleted 30 days ago. Several daemons can
+ * do this at the same time, and a run that was stopped is repeated.
+ */
+export async function eraseDeleted(ctx: Context, stop?: Stop): Promise<void> {
+  const deletedAt = { [Op.lte]: after(ctx.now, -keptDays * 86_400) };
+  const due = await Erasure.findAll({ where: { deletedAt }, order: ['deletedAt'], limit: 100 });
+  for (const erasure of due) {
+    const { id, email } = erasure;
+    const invitations = await erase(about, id, id, stop);
+    for (const key of [...invitations, ...(email === null ? [] : [email])])
+      await erase(about, key, id, stop);
+    await erase(`organization_id IS NULL AND ${actorId}`, id, id, stop);
+    if (stop?.aborted) return;
+    await transaction(() => erasure.destroy());
+  }
+}
+
+const batch = 500;
+
+/**
+ * Erases the person's data in the events whose expression `of` has this key. Returns the ids of the
+ * invitations that the person accepted.
+ */
+async function erase(of: string, key: string, accountId: string, stop: Stop): Promise<string[]> {
+  const invitations: string[] = [];
+  for (let last = firstKey; !stop?.aborted; ) {
+    const events = await select<Parts>(
+      `SELECT id, kind, organization_id AS "organizationId", actor, subject, data FROM events
+        WHERE ${of} = $1 AND id > $2 ORDER BY id LIMIT ${batch}`,
+      [key, last],
+      { columns: { actor: 'json', subject: 'json', data: 'json' } },
+    );
+    await transaction(async () => {
+      for (const event of events)
+        await Event.update(withoutPerson(event, accountId), { where: { id: event.id } });
+    });
+    for (const { kind, subject } of events)
+      if (kind === 'invitation.accepted' && subject !== null) invitations.push(subject.id);
+    if (events.length < batch) break;
+    last = events.at(-1)?.id ?? last;
+  }
+  return invitations;
+}
+
+/** The parts of an event about the person, without personal data. */
+function withoutPerson({ kind, organizationId, actor, subject, data }: Parts, accountId: string) {
+  // The person acted there as admin, so the organization keeps the name.
+  if (kind === 'app.organization.named') return { actor, subject, data };
+  const fields = personalFields(kind);
+  // Otherwise the subject is something of the organization, such as a client.
+  const isTheirs =
+    organizationId === null || subject?.id === accountId || subject?.type === 'invitation';
+  return {
+    actor: actor.id === accountId ? withoutName(actor) : actor,
+    subject: subject !== null && isTheirs ? withoutName(subject) : subject,
+    data: Object.fromEntries(
+      Object.entries(data).map(([field, value]) => [
+        field,
+        fields.has(field) && value !== null ? erased : value,
+      ]),
+    ),
+  };
+}
+
+function withoutName<Of extends { name?: string }>(of: Of): Of {
+  return of.name === undefined ? of : { ...of, name: erased };
+}
+
+/** The fields of the kind's data that are marked as personal. */
+function personalFields(kind: string): Set<string> {
+  const known: Partial<Record<string, (typeof eventKinds)[EventName]>> = eventKinds;
+  const fields = Object.entries(known[kind]?.data.shape ?? {});
+  return new Set(fields.flatMap(([field, schema]) => (isPersonal(schema) ? [field] : [])));
+}
+
+function isPersonal(schema: unknown): boolean {
+  const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
+  return isWrapped ? isPersonal(schema.unwrap()) : schema === personal;
+}

@@ -1,0 +1,320 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { orderedId } from '../../src/crypto/id.ts';
+import { Account } from '../../src/database/models/account.ts';
+import { Erasure } from '../../src/database/models/erasure.ts';
+import { Event } from '../../src/database/models/event.ts';
+import { Invitation } from '../../src/database/models/invitation.ts';
+import { insertRows } from '../../src/database/select.ts';
+import { transaction } from '../../src/database/transaction.ts';
+import { eraseDeleted } from '../../src/services/foundation/events/erase.sql.ts';
+import { registerApp } from '../../src/services/people/apps/operations.ts';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { createUser } from '../../src/services/people/users/operations.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
+import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
+import {
+  fresh,
+  organization,
+  password,
+  person,
+  signedIn,
+  verifiedDomain,
+} from '../support/builders.ts';
+import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
+import { open } from '../support/pages.ts';
+import { sweepNow } from '../support/sweep.ts';
+
+let idctl: MailingIdctl;
+beforeAll(async () => {
+  idctl = await openMailingIdctl({ limits: { addressFailures: 100_000 } });
+});
+afterAll(() => idctl.close());
+
+/** A new person with a name of their own, and a client with a fresh session. */
+async function someone(given = `${fresh('mia')}@example.test`) {
+  const name = fresh('Mia Lee ');
+  const { id } = await createUser(idctl.operator(), { email: given, name, password });
+  return { id, email: given, name, client: await signedIn(idctl, given) };
+}
+
+const day = 86_400;
+const month = 30 * day;
+
+/** Every event whose row has this text. */
+async function eventsWith(text: string): Promise<Event[]> {
+  const events = await Event.findAll({ order: ['id'] });
+  return events.filter((event) => JSON.stringify(event.toJSON()).includes(text));
+}
+
+describe('deleting the own account', () => {
+  test('O6 a person deletes their account: everything ends, the address is free, and a mail says so', async () => {
+    const mia = await someone();
+    const { slug: org } = await organization(idctl);
+    await addMember(idctl.operator(), { org, email: mia.email, role: 'member' });
+    const { token } = await createToken(idctl.operator(), { user: mia.id, name: 'ci' });
+    const answer = await mia.client.send('DELETE', '/api/v1/me');
+    expect([answer.status, answer.body]).toEqual([204, '']);
+    expect(answer.cookies.map(({ name, value }) => [name, value])).toEqual([
+      ['access_token', ''],
+      ['refresh_token', ''],
+      ['session_name', ''],
+    ]);
+    expect(await Account.findByPk(mia.id)).toBeNull();
+    for (const credential of [token, mia.client.accessToken]) {
+      const headers = { authorization: `Bearer ${credential}` };
+      expect((await idctl.client().get('/api/v1/me', headers)).status).toBe(401);
+    }
+    expect(await idctl.lettersTo(mia.email)).toMatchObject([
+      { subject: 'Your account was deleted - idctl' },
+    ]);
+    const event = await Event.findOne({ where: { kind: 'user.deleted' }, order: [['id', 'DESC']] });
+    const named = { id: mia.id, name: mia.name };
+    expect(event).toMatchObject({ actor: { kind: 'user', ...named }, subject: named, data: {} });
+    await person(idctl, mia.email);
+  });
+
+  test('a dry run says what ends, and ends nothing', async () => {
+    const mia = await someone();
+    const acme = await organization(idctl);
+    await addMember(idctl.operator(), { org: acme.slug, email: mia.email, role: 'admin' });
+    await createToken(idctl.operator(), { user: mia.id, name: 'ci' });
+    await registerApp(idctl.operator(), { user: mia.id, name: 'builder' });
+    const guest = { email: `${fresh('guest')}@example.test`, role: 'member' };
+    await mia.client.post(`/api/v1/orgs/${acme.slug}/invitations`, guest);
+    const answer = await mia.client.send('DELETE', '/api/v1/me?dryRun=true');
+    expect(answer).toMatchObject({
+      status: 200,
+      cookies: [],
+      body: {
+        ...{ id: mia.id, email: mia.email, name: mia.name, invitations: 1 },
+        organizations: [{ id: acme.id, slug: acme.slug, name: acme.name }],
+      },
+    });
+    expect(
+      answer.body.credentials.map(({ kind, count }: { kind: string; count: number }) => [
+        kind,
+        count,
+      ]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['password', 1],
+        ['session', 1],
+        ['pat', 1],
+        ['app', 1],
+      ]),
+    );
+    expect((await mia.client.get('/api/v1/me')).status).toBe(200);
+    expect(await Erasure.count({ where: { id: mia.id } })).toBe(0);
+    expect(await idctl.lettersTo(mia.email)).toEqual([]);
+  });
+
+  test('O3 the last owner of an organization cannot delete their account, until another owner is there', async () => {
+    const { slug: org, owner } = await organization(idctl);
+    const client = await signedIn(idctl, owner.email);
+    for (const query of ['', '?dryRun=true'])
+      expect(await client.send('DELETE', `/api/v1/me${query}`)).toMatchObject({
+        status: 409,
+        body: { code: 'last_owner', detail: `${org} would be left without an owner.` },
+      });
+    const { email } = await someone();
+    await addMember(idctl.operator(), { org, email, role: 'owner' });
+    expect((await client.send('DELETE', '/api/v1/me')).status).toBe(204);
+  });
+
+  test('O3 of two owners who delete their accounts at once, one stays', async () => {
+    const { slug: org, owner } = await organization(idctl);
+    const other = await someone();
+    await addMember(idctl.operator(), { org, email: other.email, role: 'owner' });
+    const clients = [await signedIn(idctl, owner.email), other.client];
+    const answers = await Promise.all(clients.map((one) => one.send('DELETE', '/api/v1/me')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 409]);
+  });
+
+  test('P18 an account whose address an organization manages cannot be deleted by its person', async () => {
+    const { slug: org } = await organization(idctl);
+    const domain = await verifiedDomain(idctl, org);
+    const mia = await someone(`${fresh('mia')}@${domain}`);
+    await rotateScimToken(idctl.operator(), { org });
+    expect(await mia.client.send('DELETE', '/api/v1/me')).toMatchObject({
+      status: 409,
+      body: { code: 'address_managed' },
+    });
+    await deleteUser(idctl.operator(), { user: mia.id });
+  });
+
+  test('O6 deleting the account needs a session with a recent sign-in; a token is never enough', async () => {
+    const mia = await someone();
+    const { token } = await createToken(idctl.operator(), { user: mia.id, name: 'ci' });
+    const byToken = idctl.client({ headers: { authorization: `Bearer ${token}` } });
+    expect(await byToken.send('DELETE', '/api/v1/me')).toMatchObject({
+      status: 403,
+      body: { code: 'session_required' },
+    });
+    idctl.wait(601);
+    expect(await mia.client.send('DELETE', '/api/v1/me')).toMatchObject({
+      status: 403,
+      body: { code: 'recent_sign_in_required' },
+    });
+    expect(await Account.count({ where: { id: mia.id } })).toBe(1);
+  });
+
+  test('two requests at once delete the account once', async () => {
+    const mia = await someone();
+    const both = [1, 2].map(() => mia.client.send('DELETE', '/api/v1/me'));
+    const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([204, 401]);
+    const deleted = await Event.findAll({ where: { kind: 'user.deleted' } });
+    expect(deleted.filter(({ subject }) => subject?.id === mia.id)).toHaveLength(1);
+  });
+
+  test('on the account page, the person confirms, reads what ends, and deletes the account', async () => {
+    const mia = await someone();
+    const { slug: org, name } = await organization(idctl);
+    await addMember(idctl.operator(), { org, email: mia.email, role: 'member' });
+    idctl.wait(601);
+    const refused = await (await open(mia.client, '/')).submit('/account/leaving');
+    expect(refused.text).toContain('Before you delete your account, confirm that it is you.');
+    const early = await open(mia.client, '/account/delete');
+    expect([early.status, early.text]).toEqual([403, expect.stringContaining('Back')]);
+    const confirmed = await refused.submit('/account/confirm', { password });
+    const asked = await confirmed.submit('/account/leaving');
+    expect(asked.text).toContain(`Delete your account ${mia.email}?`);
+    expect(asked.text).toContain(`their projects: ${name}.`);
+    expect(asked.text).toContain('These end too: 1 session.');
+    expect(await Account.count({ where: { id: mia.id } })).toBe(1);
+    const done = await asked.submit('/account/delete');
+    expect(done.text).toContain('Your account was deleted.');
+    expect(await Account.count({ where: { id: mia.id } })).toBe(0);
+    expect((await open(mia.client, '/')).text).toContain('Sign in');
+  });
+
+  test('the account page refuses the last owner in its section, and says that an organization manages the account', async () => {
+    const { slug: org, owner } = await organization(idctl);
+    const client = await signedIn(idctl, owner.email);
+    const page = await open(client, '/');
+    const refused = await page.submit('/account/leaving');
+    expect(refused.text).toContain(`${org} would be left without an owner.`);
+    const domain = await verifiedDomain(idctl, org);
+    await rotateScimToken(idctl.operator(), { org });
+    const managed = await open((await someone(`${fresh('mia')}@${domain}`)).client, '/');
+    expect(managed.text).toContain('An organization manages your account.');
+    expect(managed.body).not.toContain('action="/account/leaving');
+  });
+});
+
+describe('events of a deleted account', () => {
+  /** Deletes the person's account, which has events of every kind of place, and returns them. */
+  async function leftBehind() {
+    const mia = await someone();
+    const { slug: org, owner } = await organization(idctl);
+    const boss = await signedIn(idctl, owner.email);
+    // She is invited, joins, becomes admin, acts as one, and is made a member again.
+    const invitation = { email: mia.email, role: 'member' };
+    const invited = await boss.post(`/api/v1/orgs/${org}/invitations`, invitation);
+    expect(invited.status).toBe(201);
+    const { token } = invited.body;
+    expect((await mia.client.post('/api/v1/invitations/accept', { token })).status).toBe(200);
+    await changeMemberRole(idctl.operator(), { org, user: mia.id, role: 'admin' });
+    await mia.client.post(`/api/v1/orgs/${org}/projects`, { name: 'Website' });
+    await mia.client.post('/api/v1/me/apps', { name: 'builder', organization: org });
+    await mia.client.post('/api/v1/me/tokens', { name: `token of ${mia.name}` });
+    await idctl.client().post('/api/v1/auth/login', { email: mia.email, password: 'wrong' });
+    const other = await signedIn(idctl, mia.email);
+    await other.post('/api/v1/auth/logout');
+    const about = { about: 'code' as const, email: mia.email, reason: 'refused' };
+    const abandoned = { kind: 'mail.abandoned', at: new Date(), organization_id: null };
+    const row = { ...abandoned, id: orderedId(), actor: { kind: 'system', name: 'mail' } };
+    await transaction(() => insertRows('events', [{ ...row, data: about }]));
+    expect((await mia.client.send('DELETE', '/api/v1/me')).status).toBe(204);
+    return { mia, org };
+  }
+
+  test('O6 after 30 days, events about a person who deleted the account have `deleted` in place of name and address; the id stays', async () => {
+    const { mia } = await leftBehind();
+    const before = await eventsWith(mia.id);
+    const named = [...(await eventsWith(mia.name)), ...(await eventsWith(mia.email))];
+    const kinds = new Set(named.map(({ kind }) => kind));
+    expect([...kinds].sort()).toEqual(
+      expect.arrayContaining([
+        ...['invitation.accepted', 'invitation.created', 'mail.abandoned', 'member.added'],
+        ...['member.role.changed', 'project.created', 'session.ended', 'session.started'],
+        ...['signin.refused', 'token.created', 'user.created', 'user.deleted'],
+      ]),
+    );
+    idctl.wait(29 * day);
+    await sweepNow(idctl.operator());
+    expect((await eventsWith(mia.name)).length).toBeGreaterThan(5);
+    idctl.wait(2 * day);
+    await sweepNow(idctl.operator());
+    // Where she acted as admin, the organization keeps her name.
+    expect((await eventsWith(mia.name)).map(({ kind }) => kind)).toEqual([
+      'project.created',
+      'app.organization.named',
+    ]);
+    expect(await eventsWith(mia.email)).toEqual([]);
+    const after = await eventsWith(mia.id);
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    const find = (kind: string) => after.filter((event) => event.kind === kind).at(-1);
+    const deleted = { id: mia.id, name: 'deleted' };
+    expect(find('user.deleted')).toMatchObject({ actor: deleted, subject: deleted });
+    expect(find('member.role.changed')).toMatchObject({ subject: deleted, data: { to: 'admin' } });
+    expect(find('signin.refused')).toMatchObject({
+      subject: deleted,
+      data: { address: 'deleted', method: 'password' },
+    });
+    expect(find('token.created')).toMatchObject({ actor: deleted, subject: { name: 'deleted' } });
+    expect(find('invitation.accepted')).toMatchObject({
+      actor: deleted,
+      subject: { name: 'deleted' },
+    });
+    expect(find('session.ended')).toMatchObject({ actor: deleted });
+    expect(await Erasure.count()).toBe(0);
+  });
+
+  test('events of other people and of organizations stay as they are', async () => {
+    const { mia, org } = await leftBehind();
+    const other = await someone();
+    await addMember(idctl.operator(), { org, email: other.email, role: 'member' });
+    const isHers = (event: object) => /MIA|EMAIL/.test(hide(JSON.stringify(event)));
+    const hide = (text: string) => text.replaceAll(mia.id, 'MIA').replaceAll(mia.email, 'EMAIL');
+    const all = async () => (await Event.findAll({ order: ['id'] })).map((event) => event.toJSON());
+    const before = (await all()).filter((event) => !isHers(event));
+    expect(before.length).toBeGreaterThan(5);
+    await eraseDeleted({ ...idctl.operator(), now: new Date(Date.now() + 10 * 12 * month * 1000) });
+    const ids = new Set(before.map(({ id }) => id));
+    expect((await all()).filter(({ id }) => ids.has(id))).toEqual(before);
+    expect((await eventsWith(other.name)).length).toBeGreaterThan(1);
+  });
+
+  test('many events are erased in batches; a stopped run goes on later, and two daemons may run at once', async () => {
+    const mia = await someone();
+    const actor = { kind: 'user', id: mia.id, name: mia.name };
+    const subject = { type: 'user', id: mia.id, name: mia.name };
+    const rows = Array.from({ length: 1200 }, () => {
+      const row = { id: orderedId(), kind: 'session.started', at: new Date(), actor, subject };
+      return { ...row, data: { method: 'password', session: mia.id } };
+    });
+    await transaction(() => insertRows('events', rows));
+    await mia.client.send('DELETE', '/api/v1/me');
+    const later = () => ({
+      ...idctl.operator(),
+      now: new Date(idctl.app.clock().getTime() + (month + 1) * 1000),
+    });
+    await eraseDeleted(later(), AbortSignal.abort());
+    expect((await eventsWith(mia.name)).length).toBeGreaterThan(1200);
+    expect(await Erasure.count({ where: { id: mia.id } })).toBe(1);
+    await Promise.all([eraseDeleted(later()), eraseDeleted(later())]);
+    expect(await eventsWith(mia.name)).toEqual([]);
+    expect(await Erasure.count({ where: { id: mia.id } })).toBe(0);
+  });
+
+  test('if the operator deletes an account, the events keep its name until they are deleted', async () => {
+    const mia = await someone();
+    await deleteUser(idctl.operator(), { user: mia.id });
+    expect(await Erasure.count({ where: { id: mia.id } })).toBe(0);
+    expect((await eventsWith(mia.name)).length).toBeGreaterThan(1);
+    expect(await Invitation.count({ where: { email: mia.email } })).toBe(0);
+  });
+});
