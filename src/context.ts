@@ -80,6 +80,8 @@ export interface Context
       refresh: string | undefined;
       session: string | undefined;
     };
+    /** The cookie that names the browser, unchecked. It outlives sign-out. */
+    browser?: string | undefined;
   };
 }
 

@@ -63,6 +63,10 @@ const allSettings = z.strictObject({
       z.string().min(3).optional(),
       'Sender of mail; default: idctl@ and the host of the base URL',
     ),
+    notices: help(
+      onOff.default('on'),
+      'off: no mail about changes of accounts and sign-ins from new browsers',
+    ),
   }),
   social: settingGroup({
     google: settingGroup({

@@ -3,12 +3,14 @@ import type { Response } from 'express';
 import { Refusal } from '../errors.ts';
 import { unconfirmedSeconds } from '../services/people/codes/code.ts';
 import { challengeSeconds } from '../services/people/passkeys/challenge.ts';
+import { browserSeconds } from '../services/people/sessions/browser.ts';
 
 /** The cookies that idctl sets. */
 export type CookieName =
   | 'access_token'
   | 'refresh_token'
   | 'session_name'
+  | 'known_browser'
   | 'sso_flow'
   | 'social_flow'
   | 'second_factor'
@@ -23,12 +25,16 @@ export interface CookieChange {
   maxAge: number;
 }
 
-/** The tokens of a session, its name, and the seconds until the refresh token expires. */
+/**
+ * The tokens of a session, its name, and the seconds until the refresh token expires. `browser` is
+ * the name of the browser, which only a sign-in gives.
+ */
 export interface SessionTokens {
   accessToken: string;
   refreshToken: string;
   sessionName: string;
   refreshExpiresIn: number;
+  browser?: string;
 }
 
 /**
@@ -41,6 +47,9 @@ export function sessionCookies(tokens: SessionTokens): CookieChange[] {
     { name: 'access_token', value: tokens.accessToken, maxAge },
     { name: 'refresh_token', value: tokens.refreshToken, maxAge },
     { name: 'session_name', value: tokens.sessionName, maxAge },
+    ...(tokens.browser === undefined
+      ? []
+      : [{ name: 'known_browser' as const, value: tokens.browser, maxAge: browserSeconds }]),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { type Actor, type App, type Context, openContext } from '../context.ts';
 import type { Refusal } from '../errors.ts';
 import { isOutage } from '../log/outage.ts';
-import { shownSession } from './cookies.ts';
+import { findCookie, shownSession } from './cookies.ts';
 import { isWithheld } from './refusals.ts';
 
 /** The data for the log line of a request, and the form of its refusal. */
@@ -86,6 +86,8 @@ function clientAddress(request: Request): string | null {
 /** Opens the context of a request, with the actor that its trace has so far. */
 export function openRequest(app: App, request: Request): Context {
   const { actor, requestId, address } = traceOf(request);
+  const { cookie } = request.headers;
+  const secure = app.config.baseUrl.startsWith('https:');
   return {
     ...openContext(app, actor),
     log: app.log.child({ requestId }),
@@ -94,7 +96,8 @@ export function openRequest(app: App, request: Request): Context {
       address,
       userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
       isGone: () => request.res?.closed === true,
-      shown: shownSession(request.headers.cookie, app.config.baseUrl.startsWith('https:')),
+      shown: shownSession(cookie, secure),
+      browser: findCookie(cookie, 'known_browser', secure),
     },
   };
 }

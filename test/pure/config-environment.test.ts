@@ -41,6 +41,7 @@ const special: Record<string, [text: string, value: unknown]> = {
   'instance.logo': ['/l.svg', '/l.svg'],
   'mail.smtpUrl': ['smtp://mail:25', 'smtp://mail:25'],
   'mail.caFile': ['/m', '/m'],
+  'mail.notices': ['off', 'off'],
   'signin.password': ['off', 'off'],
   'signin.passkey': ['off', 'off'],
   'signin.magicCode': ['on', 'on'],

@@ -94,7 +94,8 @@ async function everyCookie() {
 const ofSession = ['access_token', 'refresh_token'];
 const ofProvider = ['oauth_request', 'oauth_resume', 'oauth_sign_in'];
 const others = [
-  ...['form', 'passkey', 'second_factor', 'session_name', 'sign_up', 'social_flow', 'sso_flow'],
+  ...['form', 'known_browser', 'passkey', 'second_factor', 'session_name', 'sign_up'],
+  ...['social_flow', 'sso_flow'],
 ];
 
 describe('X7 the names of cookies', () => {
@@ -169,6 +170,18 @@ describe('X7 on https, a name without the prefix is not read', () => {
       browser.post('/api/v1/auth/second-factor', { totpCode: code() });
     expect((await send(old)).status).toBe(401);
     expect((await send(await arrive())).status).toBe(200);
+  });
+
+  test('X7 a sign-in is told by mail, as one from a new browser', async () => {
+    const { email } = await person(site);
+    const browser = site.client({ keepCookies: true });
+    const signIn = () => browser.post('/api/v1/auth/login', { email, password });
+    await signIn();
+    await signIn();
+    expect(await site.lettersTo(email ?? '')).toEqual([]);
+    unprefixed(browser, 'known_browser');
+    await signIn();
+    expect(await site.lettersTo(email ?? '')).toHaveLength(1);
   });
 
   test('X7 an authorization under way is refused, and begins again', async () => {

@@ -182,6 +182,7 @@ describe.skipIf(counterpartMissing('slapd'))('§4.2 signing in', () => {
       });
       expect(answer.cookies.map(({ name }) => name).sort()).toEqual([
         'access_token',
+        'known_browser',
         'refresh_token',
         'session_name',
       ]);

@@ -80,6 +80,7 @@ describe('spec §4.4 sign-up on an instance that sends mail', () => {
       'access_token',
       'refresh_token',
       'session_name',
+      'known_browser',
     ]);
     const client = await signedIn(idctl, body.email);
     expect((await client.get('/api/v1/me')).body).toMatchObject({ emailVerified: true });
@@ -307,7 +308,7 @@ describe('magic code', () => {
     const code = await mailed('magic-code', email);
     const answer = await post('magic-code/verify', { email, code });
     expect(answer).toMatchObject({ status: 200, body: { user: { email } } });
-    expect(answer.cookies).toHaveLength(3);
+    expect(answer.cookies).toHaveLength(4);
     expect(await post('magic-code/verify', { email, code })).toMatchObject({
       body: { code: 'code_invalid' },
     });

@@ -61,7 +61,12 @@ test('a passkey signs in alone; its session has both factors, and can remove the
   expect(removed).toMatchObject({ status: 204 });
   expect((await client.get('/api/v1/me')).body.twoFactorEnabled).toBe(false);
   const subjects = (await idctl.lettersTo(account.email ?? '')).map(({ subject }) => subject);
-  expect(subjects).toEqual(['A passkey was added - idctl', 'A passkey was removed - idctl']);
+  expect(subjects).toEqual([
+    'A passkey was added - idctl',
+    'Sign-in from a new browser - idctl',
+    'A token with scope admin was created - idctl',
+    'A passkey was removed - idctl',
+  ]);
 });
 
 test('P12 a passkey is the second factor for a password, a mailed code and a password reset', async () => {

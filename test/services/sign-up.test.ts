@@ -38,6 +38,7 @@ test('interface page: on an instance that does not send mail, a sign-up creates 
     ['access_token', true],
     ['refresh_token', true],
     ['session_name', true],
+    ['known_browser', true],
   ]);
   expect(JSON.stringify(answer.body)).not.toContain(password);
   expect((await client.get('/api/v1/me')).body).toMatchObject({

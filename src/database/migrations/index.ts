@@ -39,6 +39,7 @@ import { sweeps } from './0041-sweeps.ts';
 import { recoveryCodes } from './0042-recovery-codes.ts';
 import { homeUrls } from './0043-home-urls.ts';
 import { erasures } from './0044-erasures.ts';
+import { accountBrowsers } from './0045-account-browsers.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -82,4 +83,5 @@ export const migrations: readonly Migration[] = [
   recoveryCodes,
   homeUrls,
   erasures,
+  accountBrowsers,
 ];

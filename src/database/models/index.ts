@@ -1,6 +1,7 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize';
 import { AccessToken } from './access-token.ts';
 import { Account } from './account.ts';
+import { AccountBrowser } from './account-browser.ts';
 import { OAuthApp } from './app.ts';
 import { Client, ClientOrigin } from './client.ts';
 import { bind } from './columns.ts';
@@ -69,6 +70,7 @@ const models = [
   AccessToken,
   Passkey,
   RecoveryCode,
+  AccountBrowser,
   PendingSignIn,
   ScimToken,
   ScimRecord,

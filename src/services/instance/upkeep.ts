@@ -20,6 +20,7 @@ import { firstKey } from '../foundation/page.ts';
 import { after } from '../foundation/time.ts';
 import { unconfirmedSeconds } from '../people/codes/code.ts';
 import { sweepCredentials } from '../people/credentials/credentials.ts';
+import { sweepBrowsers } from '../people/sessions/browser.ts';
 import { attemptDays } from '../signin/attempts.ts';
 import { sweepDeliveries } from '../tenancy/webhooks/delivery/deliver.ts';
 import { sweepDaemons } from './daemons.ts';
@@ -42,6 +43,7 @@ export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {})
 async function deleteExpired(ctx: Context, stop: Stop): Promise<void> {
   await deleteOld(SpentState, { column: 'expires_at', before: ctx.now }, stop);
   await sweepCredentials(ctx, stop);
+  await sweepBrowsers(ctx, stop);
   await transaction(() => dropSpentKeys(ctx));
   await deleteOld(Counter, { column: 'expires_at', before: epochSeconds(ctx.now) }, stop);
   const old = { column: 'at', before: after(ctx.now, -attemptDays * 86_400) };

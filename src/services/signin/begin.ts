@@ -7,6 +7,7 @@ import { Tombstone } from '../../database/models/tombstone.ts';
 import type { Refusal } from '../../errors.ts';
 import { isEmailVerified } from '../people/accounts/account.ts';
 import { resumePasskeys } from '../people/passkeys/passkey.ts';
+import { findBrowser } from '../people/sessions/browser.ts';
 import { emailUnverified, signInFailed } from '../people/sessions/schema.ts';
 import { startSession } from '../people/sessions/start.ts';
 import { secondFactorRequired } from '../people/two-factor/asking.ts';
@@ -41,8 +42,9 @@ export type Begun = { session: Awaited<ReturnType<typeof startSession>> } | { as
  */
 export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
   // Hold it `alone` if the account may change next. A second factor stores its time step, and a
-  // person who comes through a connection may join the organization.
-  const plain = via.connection === undefined && !via.secondFactor;
+  // person who comes through a connection may join the organization. A new browser is added alone.
+  const browser = await findBrowser(ctx, account.id);
+  const plain = via.connection === undefined && !via.secondFactor && browser.seenAt !== null;
   const now = await hold.account(account.id, plain ? 'beside' : 'alone');
   if (now === null) throw signInFailed('account_disabled');
   const changed = via.method === 'password' && now.passwordHash !== account.passwordHash;
@@ -65,6 +67,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
     passedSecondFactor: factor !== null,
     vouchedBy,
     unapproved,
+    browser,
   };
   return { session: await startSession(ctx, account, begun) };
 }

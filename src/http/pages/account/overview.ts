@@ -1,3 +1,4 @@
+import { methodNames } from '../../../services/people/sessions/method-names.ts';
 import { listSessions } from '../../../services/people/sessions/operations.ts';
 import { programOf } from '../../../services/people/sessions/program.ts';
 import { listTokens } from '../../../services/people/tokens/operations.ts';
@@ -25,7 +26,6 @@ import {
   type Draft,
   isTold,
   type Me,
-  methodNames,
   type SectionName,
   type ShownSession,
   section,

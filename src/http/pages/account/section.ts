@@ -80,16 +80,3 @@ export function day(at: string): string {
     new Date(at),
   );
 }
-
-/** The names of sign-in methods, as the list of sessions shows them. */
-export const methodNames: Record<string, string> = {
-  password: 'password',
-  passkey: 'passkey',
-  sso: 'single sign-on',
-  ldap: 'directory',
-  magicCode: 'code by mail',
-  google: 'Google',
-  github: 'GitHub',
-  loginLink: 'one-time link',
-  verification: 'confirmed address',
-};

@@ -4,6 +4,7 @@ import type { EntryPurpose } from '../../../database/models/mail-code.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import type { SignedUp } from '../../signin/sign-up/signed-up.ts';
 import { isStranger } from '../limits/password.ts';
+import type { NoticeMailing } from './notice.ts';
 
 /** A mail to write and send. Its code or token is made when it is sent (security X4). */
 export type Mailing =
@@ -14,15 +15,14 @@ export type Mailing =
    * the new address, a note to its holder instead (security P18).
    */
   | ({ about: 'newAddress'; email: string; accountId: string; from: string | null } & Requester)
-  /** Tells the old address of an account that the account has a new one. */
-  | { about: 'oldAddress'; email: string }
   /** Tells that the person deleted their account. */
   | { about: 'deleted'; email: string }
   /** The data of a sign-up, processed when no requester waits for the answer (security P7). */
   | (SignedUp & { about: 'signup'; invitation: string | null } & Requester)
   /** Tells that the address already has an account. */
   | { about: 'account'; email: string }
-  /** Tells that a passkey was added to the account or removed from it. */
+  | NoticeMailing
+  /** A notice of an added or removed passkey, as earlier releases stored it. */
   | { about: 'passkey'; email: string; change: 'added' | 'removed'; name: string }
   /** A mail over the limit, as earlier releases stored it. */
   | { about: 'nothing'; email: string }

@@ -25,10 +25,9 @@ import {
   codeLetter,
   deletedLetter,
   invitationLetter,
-  oldAddressLetter,
-  passkeyLetter,
   renderLetter,
 } from './letters.ts';
+import { noticeLetter } from './notices.ts';
 
 const atOnce = 10;
 /** How long a process reserves a mail: longer than sending takes. Then another may send it. */
@@ -143,14 +142,16 @@ export async function composeMail(
       return null;
     case 'newAddress':
       return composeForNewAddress(ctx, mailing, again);
-    case 'oldAddress':
-      return { to: mailing.email, ...renderLetter(from, oldAddressLetter(from)) };
     case 'deleted':
       return { to: mailing.email, ...renderLetter(from, deletedLetter(from)) };
     case 'account':
       return { to: mailing.email, ...renderLetter(from, accountLetter(from)) };
-    case 'passkey':
-      return { to: mailing.email, ...renderLetter(from, passkeyLetter(from, mailing)) };
+    case 'notice':
+      return { to: mailing.email, ...renderLetter(from, noticeLetter(from, mailing, asked)) };
+    case 'passkey': {
+      const notice = passkeyNotice(mailing);
+      return { to: mailing.email, ...renderLetter(from, noticeLetter(from, notice, asked)) };
+    }
     case 'invitation': {
       // A mail for an expired invitation is deleted.
       const at = { ...ctx, now: await timeOfExpiry(ctx) };
@@ -160,6 +161,15 @@ export async function composeMail(
       return { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };
     }
   }
+}
+
+/** The notice of an earlier release, which did not store the request. */
+function passkeyNotice({ change, name }: Extract<Mailing, { about: 'passkey' }>) {
+  const notice =
+    change === 'added'
+      ? { what: 'passkey-added' as const, name, withCodes: false }
+      : { what: 'passkey-removed' as const, name };
+  return { notice, from: { address: null, userAgent: null } };
 }
 
 /**

@@ -10,6 +10,8 @@ export interface Letter {
   opening: string;
   /** A code of six digits. */
   code?: string;
+  /** Facts with their labels. */
+  facts?: [string, string][];
   button?: { label: string; url: string };
   /** Further sentences. */
   closing: string[];
@@ -89,19 +91,6 @@ export function askedForLetter({ service, baseUrl }: Sender): Letter {
   };
 }
 
-/** Says to the old address of an account that the account has a new one. */
-export function oldAddressLetter({ service, baseUrl }: Sender): Letter {
-  return {
-    subject: `Your e-mail address was changed - ${service}`,
-    opening: `The e-mail address of your account at ${service} was changed. This address no longer belongs to it, and every other session was signed out.`,
-    button: { label: 'Your account', url: `${baseUrl}/` },
-    closing: [
-      'If it was you, do nothing.',
-      'If it was not you, someone else can use your account. Tell your administrator now.',
-    ],
-  };
-}
-
 /** Says that the person deleted their account. */
 export function deletedLetter({ service }: Sender): Letter {
   return {
@@ -114,27 +103,10 @@ export function deletedLetter({ service }: Sender): Letter {
   };
 }
 
-/** Says that a passkey was added or removed, so that the person notices a stranger's change. */
-export function passkeyLetter(
-  { service, baseUrl }: Sender,
-  { change, name }: { change: 'added' | 'removed'; name: string },
-): Letter {
-  const where = change === 'added' ? 'added to' : 'removed from';
-  return {
-    subject: `A passkey was ${change} - ${service}`,
-    opening: `The passkey "${spoken(name)}" was ${where} your account at ${service}.`,
-    button: { label: 'Your account', url: `${baseUrl}/` },
-    closing: [
-      'If it was you, do nothing.',
-      'If it was not you, remove passkeys that you do not know, change your password, and tell your administrator.',
-    ],
-  };
-}
-
 const longestName = 50;
 
 /** A name as mails show it: short, and without characters that would make a link. */
-function spoken(name: string): string {
+export function spoken(name: string): string {
   const signs = [...name.replace(/[.:/\\@\u3002\uff0e\uff61]+(?=\S)/g, ' ')];
   return signs.length > longestName
     ? `${signs.slice(0, longestName).join('').trimEnd()}…`
@@ -176,9 +148,13 @@ export function renderLetter(from: Sender, letter: Letter) {
   return { subject: letter.subject, text: textOf(from, letter), html: htmlOf(from, letter) };
 }
 
-function textOf({ service, baseUrl }: Sender, { opening, code, button, closing }: Letter): string {
+function textOf(
+  { service, baseUrl }: Sender,
+  { opening, code, facts, button, closing }: Letter,
+): string {
   const middle = [
     ...(code === undefined ? [] : [`    ${code}`]),
+    ...(facts === undefined ? [] : [facts.map((fact) => fact.join(': ')).join('\n')]),
     ...(button === undefined ? [] : [`${button.label}: ${button.url}`]),
   ];
   return `${[opening, ...middle, ...closing, `--\n${service}, ${baseUrl}`].join('\n\n')}\n`;
@@ -192,11 +168,19 @@ const digits =
   'margin:24px 0;font-family:ui-monospace,Consolas,monospace;font-size:32px;font-weight:600;letter-spacing:8px;text-align:center';
 const link =
   'display:inline-block;padding:11px 22px;background:#1f4fd8;color:#ffffff;border-radius:6px;text-decoration:none;font-weight:600';
+const table = 'margin:16px 0 0;border-collapse:collapse;font-size:15px';
+const labelCell =
+  'padding:2px 16px 2px 0;color:#555d6b;font-weight:400;text-align:left;vertical-align:top';
+const valueCell = 'padding:2px 0;word-break:break-word';
 const small = 'margin:16px 0 0;color:#555d6b;font-size:14px';
 
-function htmlOf({ service, baseUrl }: Sender, { subject, opening, code, button, closing }: Letter) {
+function htmlOf(
+  { service, baseUrl }: Sender,
+  { subject, opening, code, facts, button, closing }: Letter,
+) {
   const middle = [
     ...(code === undefined ? [] : [`<p style="${digits}">${escapedHtml(code)}</p>`]),
+    ...(facts === undefined ? [] : [tableOf(facts)]),
     ...(button === undefined ? [] : [buttonOf(button)]),
   ];
   return `<!doctype html>
@@ -213,6 +197,14 @@ ${closing.map((line) => `<p style="${small}">${escapedHtml(line)}</p>`).join('\n
 </body>
 </html>
 `;
+}
+
+function tableOf(facts: [string, string][]): string {
+  const rows = facts.map(
+    ([label, value]) =>
+      `<tr><th style="${labelCell}">${escapedHtml(label)}</th><td style="${valueCell}">${escapedHtml(value)}</td></tr>`,
+  );
+  return `<table style="${table}">\n${rows.join('\n')}\n</table>`;
 }
 
 /** A button, with its URL below, for readers who want to see where it leads. */

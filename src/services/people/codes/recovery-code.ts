@@ -7,6 +7,7 @@ import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { RecoveryCode } from '../../../database/models/recovery-code.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instanceKey } from '../../foundation/keys/instance-key.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 
 // The rows of recovery codes (security P17). `accounts.has_recovery_codes` changes only here,
 // together with the rows. Call the functions that write inside a transaction, with the account held.
@@ -14,8 +15,8 @@ import { instanceKey } from '../../foundation/keys/instance-key.ts';
 /** How many codes an account gets. */
 const codesPerAccount = 10;
 
-/** The account of the codes, as an event names it. */
-type Holder = Pick<Account, 'id' | 'name' | 'email'>;
+/** The account of the codes, as an event and a mail name it. */
+type Holder = Pick<Account, 'id' | 'name' | 'email' | 'emailProof'>;
 
 // Crockford's base 32, without letters that look like digits.
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -89,6 +90,7 @@ export async function useRecoveryCode(
     ...eventAbout('user', account),
     data: { remaining },
   });
+  await notify(ctx, account, { what: 'recovery-code-used', remaining });
   return code;
 }
 

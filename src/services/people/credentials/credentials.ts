@@ -20,6 +20,7 @@ import { after, refreshIdleSeconds } from '../../foundation/time.ts';
 import { discardTotp } from '../accounts/account.ts';
 import { deleteRecoveryCodes } from '../codes/recovery-code.ts';
 import { deletePasskeys, restrictPasskeys } from '../passkeys/passkey.ts';
+import { forgetBrowsers } from '../sessions/browser.ts';
 import { endSessions } from '../sessions/end.ts';
 import { countCredentials, credentialKinds, ofBot, ofNoSession } from './credentials.sql.ts';
 
@@ -85,6 +86,7 @@ export const otherCredentials = [
 
 /** The tables that name an account and hold no credential. */
 export const withoutCredentials = [
+  'account_browsers',
   'memberships',
   'project_memberships',
   'scim_records',
@@ -106,6 +108,8 @@ export async function endSignIns(ctx: Context, whose: Whose): Promise<number> {
 export async function endCredentials(ctx: Context, accountId: string, kept: Kept): Promise<void> {
   await endSignIns(ctx, { accountId });
   for (const end of Object.values(lasting)) await end(accountId, kept);
+  // No credential, but a sign-in from an earlier holder's browser must be announced.
+  await forgetBrowsers(accountId);
 }
 
 const forever = new Date('9999-12-31');

@@ -7,6 +7,7 @@ import { requireUser } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { giveBack, requireRoom, spend } from '../../foundation/limits/limit.ts';
 import { knownClient, passwordLimits } from '../../foundation/limits/password.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 import { operation } from '../../foundation/operation.ts';
 import { givenPassword, holdAccount } from '../accounts/account.ts';
 import { hashNewPassword } from '../accounts/password.ts';
@@ -35,6 +36,7 @@ export const changePassword = operation({
         kind: 'user.password.changed',
         ...eventAbout('user', { id: accountId, name: account.name }),
       });
+      await notify(ctx, account, { what: 'password-changed' });
     });
   },
 });

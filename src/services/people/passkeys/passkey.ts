@@ -9,8 +9,7 @@ import type { Reason } from '../../../reasons.ts';
 import { networkOf } from '../../../text/address.ts';
 import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { id, instant, viewOf } from '../../foundation/fields.ts';
-import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import { queueMail } from '../../foundation/mail/queue.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 import { deleteCodesWithoutFactor } from '../codes/recovery-code.ts';
 import {
   endSessions,
@@ -48,9 +47,15 @@ export function viewPasskey(passkey: Passkey) {
 }
 
 /** The account of a passkey, as an event and a mail name it. */
-type Holder = Pick<Account, 'id' | 'name' | 'email' | 'totpEnabledAt' | 'hasPasskey'>;
+type Holder = Pick<
+  Account,
+  'id' | 'name' | 'email' | 'emailProof' | 'totpEnabledAt' | 'hasPasskey'
+>;
 
-/** Stores a new passkey, and ends sessions as `endSessionsPastSecondFactor` does. */
+/**
+ * Stores a new passkey, and ends sessions as `endSessionsPastSecondFactor` does. The caller tells the
+ * person.
+ */
 export async function addPasskey(
   ctx: Context,
   account: Holder,
@@ -63,19 +68,24 @@ export async function addPasskey(
   // The account had no second factor, so sessions can only have passed an earlier one.
   if (!hasSecondFactor(account)) await forgetSecondFactor(accountId, null);
   await endSessionsPastSecondFactor(ctx, accountId, ownSessionOf(ctx.actor));
-  await tell(ctx, account, passkey, 'added');
+  await recordEvent(ctx, { kind: 'user.passkey.added', ...eventOf(account, passkey) });
   return passkey;
 }
 
 /**
  * Removes passkeys, and ends the sessions that began with a passkey, except `but`. In the other
- * sessions, except `but`, the second factor no longer counts as passed (security P15).
+ * sessions, except `but`, the second factor no longer counts as passed (security P15). Tells the
+ * person, but not `inReset`, where the caller tells of the reset.
  */
 export async function removePasskeys(
   ctx: Context,
   account: Holder,
   passkeys: Passkey[],
-  { but = null, reason }: { but?: string | null; reason?: string } = {},
+  {
+    but = null,
+    reason,
+    inReset = false,
+  }: { but?: string | null; reason?: string; inReset?: boolean } = {},
 ): Promise<void> {
   if (passkeys.length === 0) return;
   const { id: accountId } = account;
@@ -85,7 +95,12 @@ export async function removePasskeys(
   );
   await endSessions(ctx, { accountId, method: 'passkey', but });
   await forgetSecondFactor(accountId, but);
-  for (const passkey of passkeys) await tell(ctx, account, passkey, 'removed', reason);
+  for (const passkey of passkeys) {
+    const about = eventOf(account, passkey);
+    const data = { ...about.data, ...(reason === undefined ? {} : { reason }) };
+    await recordEvent(ctx, { kind: 'user.passkey.removed', ...about, data });
+    if (!inReset) await notify(ctx, account, { what: 'passkey-removed', name: passkey.name });
+  }
 }
 
 /**
@@ -117,24 +132,12 @@ export async function resumePasskeys(accountId: string): Promise<void> {
   );
 }
 
-async function tell(
-  ctx: Context,
-  { id, name, email }: Holder,
-  passkey: Passkey,
-  change: 'added' | 'removed',
-  reason?: string,
-): Promise<void> {
-  const about = {
+/** The subject and the data of an event about a passkey. */
+function eventOf({ id, name }: Holder, passkey: Passkey) {
+  return {
     subject: { type: 'user', id, name },
     data: { passkey: passkey.id, name: passkey.name },
   };
-  if (change === 'added') await recordEvent(ctx, { kind: 'user.passkey.added', ...about });
-  else {
-    const data = { ...about.data, ...(reason === undefined ? {} : { reason }) };
-    await recordEvent(ctx, { kind: 'user.passkey.removed', ...about, data });
-  }
-  if (email !== null && isMailConfigured(ctx))
-    await queueMail(ctx, { about: 'passkey', email, change, name: passkey.name });
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Session, SignInMethod } from '../../../database/models/session.ts'
 import { insertRow } from '../../../database/select.ts';
 import { countSignIn, recordEvent } from '../../foundation/events/record.ts';
 import { after, sessionSeconds } from '../../foundation/time.ts';
+import { type Browser, meetBrowser } from './browser.ts';
 import { endShownSession } from './end.ts';
 import { keepRefreshToken, nextRefreshToken, signSession } from './tokens.ts';
 
@@ -16,6 +17,7 @@ interface Begun {
   passedSecondFactor: boolean;
   vouchedBy: string | null;
   unapproved: boolean;
+  browser: Browser;
 }
 
 /**
@@ -33,7 +35,9 @@ export async function startSession(ctx: Context, account: Account, begun: Begun)
     keepRefreshToken(session, refresh),
   );
   const [answer] = await Promise.all([signed, kept]);
-  return answer;
+  await meetBrowser(ctx, account, begun.method, begun.browser);
+  /** Used only for the cookie; the answer's schema leaves it out. */
+  return { ...answer, browser: begun.browser.value };
 }
 
 /** Writes the session and its event. Bypasses the ORM, because no rows are written more often. */

@@ -7,10 +7,12 @@ import {
   type TokenScope,
   tokenScopes,
 } from '../../../database/models/access-token.ts';
+import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { requireSecondFactor } from '../../foundation/authority/require.ts';
 import { description, id, name } from '../../foundation/fields.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import { holdAccount } from '../accounts/account.ts';
 import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
@@ -94,11 +96,21 @@ export const createToken = ownOperation({
         ...(await marksOf(ctx)),
       });
       await recordTokenEvent(ctx, 'token.created', made, { scope });
+      if (scope === 'admin') await tellOfAdminToken(ctx, made, false);
       return made;
     });
     return { ...viewToken(token), token: value };
   },
 });
+
+async function tellOfAdminToken(
+  ctx: Context,
+  { accountId, name }: AccessToken,
+  regenerated: boolean,
+): Promise<void> {
+  const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+  await notify(ctx, account, { what: 'admin-token-made', name, regenerated });
+}
 
 /** When the token expires; null for never, which scope admin does not allow (security P15). */
 function endOf(
@@ -138,6 +150,7 @@ export const regenerateToken = ownOperationById({
       );
       if (changed === 0) throw changedMeanwhile('token');
       await recordTokenEvent(ctx, 'token.regenerated', token);
+      if (token.scope === 'admin') await tellOfAdminToken(ctx, token, true);
     });
     return { ...viewToken(token.set({ prefix, suspendedAt: null })), token: value };
   },

@@ -9,6 +9,7 @@ import { Refusal, refuseField } from '../../../errors.ts';
 import type { Part } from '../../../next.ts';
 import { counted } from '../../../text/words.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 import { operation } from '../../foundation/operation.ts';
 import { after } from '../../foundation/time.ts';
 import {
@@ -111,7 +112,10 @@ export const confirmTotp = ownOperation({
       await endSessionsPastSecondFactor(ctx, account.id, ownSessionOf(ctx.actor));
       await passSecondFactor(ctx, made);
       await recordEvent(ctx, { kind: 'user.totp.enabled', ...eventAbout('user', account) });
-      return makeFirstRecoveryCodes(ctx, account.id, made);
+      const codes = await makeFirstRecoveryCodes(ctx, account.id, made);
+      const withCodes = codes.recoveryCodes !== undefined;
+      await notify(ctx, account, { what: 'authenticator-added', withCodes });
+      return codes;
     });
     return { twoFactorEnabled: true, ...recoveryCodes };
   },
@@ -157,6 +161,7 @@ export const disableTotp = ownOperation({
       await discardTotp(id);
       await forgetSecondFactor(id, ownSessionOf(ctx.actor));
       await recordEvent(ctx, { kind: 'user.totp.disabled', ...eventAbout('user', account) });
+      await notify(ctx, account, { what: 'authenticator-removed' });
     });
     // A passkey is a second factor too.
     return { twoFactorEnabled: account.hasPasskey };
@@ -213,8 +218,9 @@ export const resetTotp = operation({
       await discardTotp(account.id);
       await deleteRecoveryCodes(account.id);
       await forgetSecondFactor(account.id, null);
-      await removePasskeys(ctx, account, gone);
+      await removePasskeys(ctx, account, gone, { inReset: true });
       await recordEvent(ctx, { kind: 'user.totp.reset', ...eventAbout('user', account) });
+      await notify(ctx, account, { what: 'second-factor-reset', by: null });
       return {
         ...viewUser(ctx, await account.reload()),
         authenticatorRemoved,

@@ -5,6 +5,7 @@ import { RecoveryCode } from '../../../database/models/recovery-code.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { instant } from '../../foundation/fields.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 import { holdAccount } from '../accounts/account.ts';
 import { ownOperation } from '../accounts/own-operation.ts';
 import { makeRecoveryCodes } from '../codes/recovery-code.ts';
@@ -54,6 +55,7 @@ export const regenerateRecoveryCodes = ownOperation({
       }
       if (ctx.actor.kind !== 'operator') await requireRecentSignIn(ctx, account);
       const codes = await makeRecoveryCodes(ctx, account, await marksOf(ctx));
+      await notify(ctx, account, { what: 'recovery-codes-made' });
       return { codes, createdAt: ctx.now.toISOString() };
     }),
 });

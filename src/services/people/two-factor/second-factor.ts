@@ -142,7 +142,14 @@ async function requireRight<Match>(
 /** The facts of an account that decide about its second factor. */
 type FactorFacts = Pick<
   Account,
-  'id' | 'name' | 'email' | 'totpEnabledAt' | 'totpVouchedBy' | 'hasPasskey' | 'hasRecoveryCodes'
+  | 'id'
+  | 'name'
+  | 'email'
+  | 'emailProof'
+  | 'totpEnabledAt'
+  | 'totpVouchedBy'
+  | 'hasPasskey'
+  | 'hasRecoveryCodes'
 >;
 
 /** A passed second factor, and the organization whose provider was the only proof to add it. */

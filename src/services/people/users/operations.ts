@@ -12,6 +12,7 @@ import { refusingDuplicate } from '../../../database/unique.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, instant, locale, name, userRef } from '../../foundation/fields.ts';
 import { forgetCounts, mailboxOf } from '../../foundation/limits/limit.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 import { operation } from '../../foundation/operation.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
 import {
@@ -160,6 +161,7 @@ export const setUserPassword = operation({
         input.keepTokens === true ? 0 : await AccessToken.destroy({ where: { accountId } });
       const data = { tokensEnded: tokens };
       await recordEvent(ctx, { kind: 'user.password.set', ...eventAbout('user', account), data });
+      await notify(ctx, account, { what: 'password-changed' });
       return { sessions, tokens };
     });
     const passkeysLeft = await Passkey.count({ where: { accountId: account.id } });

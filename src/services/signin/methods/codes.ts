@@ -7,6 +7,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { email } from '../../foundation/fields.ts';
 import { countAsking } from '../../foundation/limits/mail.ts';
 import { requireMail } from '../../foundation/mail/configured.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 import { queueAsked } from '../../foundation/mail/queue.ts';
 import { givenPassword } from '../../people/accounts/account.ts';
 import { hashNewPassword } from '../../people/accounts/password.ts';
@@ -116,6 +117,7 @@ export async function resetPassword(ctx: Context, input: z.output<typeof resetPa
         kind: 'user.password.reset',
         subject: { type: 'user', id: account.id, name: account.name },
       });
+      await notify(ctx, account, { what: 'password-changed' });
     });
   });
 }

@@ -8,6 +8,7 @@ import { insertRow } from '../../../database/select.ts';
 import { Refusal } from '../../../errors.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 import { idLikeOthers } from '../../people/accounts/account.ts';
 import { findHolder } from './identities.sql.ts';
 import { detachIdentities, recordUnlinked } from './operations.ts';
@@ -117,8 +118,11 @@ export async function attachSocial(
       const account = await createAccount(ctx, made, provider);
       return { account: await link(ctx, entry, account), unapproved, created: true };
     }
-    case 'link':
-      return { account: await link(ctx, entry, plan.account), unapproved, created: false };
+    case 'link': {
+      const account = await link(ctx, entry, plan.account);
+      await notify(ctx, account, { what: 'social-linked', provider: providerNames[provider] });
+      return { account, unapproved, created: false };
+    }
     case 'not_guaranteed': {
       const name = providerNames[provider];
       // The refusal is the same, whether or not the address has an account.

@@ -14,7 +14,8 @@ import { countTry, type Limit, requirePlace } from '../../foundation/limits/limi
 import { countAsking } from '../../foundation/limits/mail.ts';
 import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
 import { requireMail } from '../../foundation/mail/configured.ts';
-import { queueAsked, queueMail } from '../../foundation/mail/queue.ts';
+import { notify } from '../../foundation/mail/notify.ts';
+import { queueAsked } from '../../foundation/mail/queue.ts';
 import { operation } from '../../foundation/operation.ts';
 import { findByEmail, holdAccount } from '../../people/accounts/account.ts';
 import {
@@ -96,7 +97,7 @@ async function changeAddress(ctx: Context, right: RightCode, email: string, limi
   const account = await spendCode(right);
   if (account === null) throw codeInvalid();
   if (holder !== null) await freeAddress(ctx, holder.id, email);
-  const from = account.email;
+  const { email: from, emailProof } = account;
   await account.update({ ...provedByMail, email, signUpReplacedAt: null });
   await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
   await recordEvent(ctx, {
@@ -104,7 +105,12 @@ async function changeAddress(ctx: Context, right: RightCode, email: string, limi
     ...eventAbout('user', account),
     data: { from, to: email },
   });
-  if (from !== null) await queueMail(ctx, { about: 'oldAddress', email: from });
+  await notify(
+    ctx,
+    { id: accountId, email: from, emailProof },
+    { what: 'address-changed', address: 'old' },
+  );
+  await notify(ctx, account, { what: 'address-changed', address: 'new' });
   await rememberClient(ctx, email, limits);
 }
 

@@ -13,6 +13,7 @@ import { findOwner, ownsAddress } from '../../foundation/domain-names/owns.ts';
 import { sessionsEnding } from '../../foundation/ending.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { ref, userRef } from '../../foundation/fields.ts';
+import { notify } from '../../foundation/mail/notify.ts';
 import { operation } from '../../foundation/operation.ts';
 import { discardTotp } from '../../people/accounts/account.ts';
 import { deleteRecoveryCodes } from '../../people/codes/recovery-code.ts';
@@ -60,6 +61,8 @@ export const resetMemberFactor = operation({
         );
       }
       const removed = await removeFactors(ctx, account);
+      const by = byOperator ? null : organization.name;
+      await notify(ctx, account, { what: 'second-factor-reset', by });
       if (!byOperator && !(await hasWayIn(ctx, await account.reload())))
         throw operatorNeeded(account);
       await recordEvent(ctx, {
@@ -96,7 +99,7 @@ async function removeFactors(ctx: Context, account: Account) {
   const { id: accountId, totpEnabledAt } = account;
   const passkeys = await Passkey.findAll({ where: { accountId }, order: ['id'] });
   await discardTotp(accountId);
-  await removePasskeys(ctx, account, passkeys);
+  await removePasskeys(ctx, account, passkeys, { inReset: true });
   await deleteRecoveryCodes(accountId);
   return {
     authenticatorRemoved: totpEnabledAt !== null,

@@ -1,0 +1,30 @@
+import type { SignInMethod } from '../../../database/models/session.ts';
+
+/** What happened to an account, so that its person learns of it by mail. */
+export type Notice =
+  | { what: 'password-changed' }
+  /** `withCodes`: the account got its first recovery codes too. */
+  | { what: 'authenticator-added'; withCodes: boolean }
+  | { what: 'authenticator-removed' }
+  | { what: 'passkey-added'; name: string; withCodes: boolean }
+  | { what: 'passkey-removed'; name: string }
+  /** `by`: the name of the organization that did it, or null for the operator. */
+  | { what: 'second-factor-reset'; by: string | null }
+  | { what: 'recovery-code-used'; remaining: number }
+  | { what: 'recovery-codes-made' }
+  /** Whether the mail goes to the old or the new address. */
+  | { what: 'address-changed'; address: 'old' | 'new' }
+  /** `provider`: its name for people. */
+  | { what: 'social-linked'; provider: string }
+  /** `regenerated`: the token got a new value. */
+  | { what: 'admin-token-made'; name: string; regenerated: boolean }
+  | { what: 'new-browser'; method: SignInMethod };
+
+/** A notice to mail. */
+export interface NoticeMailing {
+  about: 'notice';
+  email: string;
+  notice: Notice;
+  /** The request of the account's holder; null if an administrator acted. */
+  from: { address: string | null; userAgent: string | null } | null;
+}

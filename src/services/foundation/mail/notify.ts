@@ -1,0 +1,35 @@
+import type { Actor, Context } from '../../../context.ts';
+import { type Account, isProved } from '../../../database/models/account.ts';
+import { countUp } from '../limits/limit.ts';
+import { isMailConfigured } from './configured.ts';
+import type { Notice } from './notice.ts';
+import { queueMail } from './queue.ts';
+
+/** The account that a notice is about, and the address that the notice goes to. */
+type Notified = Pick<Account, 'id' | 'email' | 'emailProof'>;
+
+/**
+ * Tells the person of an account by mail what happened to it. Call it inside the transaction of the
+ * change. An unproved address gets no notice, because it may be a stranger's.
+ */
+export async function notify(ctx: Context, account: Notified, notice: Notice): Promise<void> {
+  const { email } = account;
+  if (email === null || !isMailConfigured(ctx)) return;
+  // The old address learns of a change in any case (security P18).
+  const isToOld = notice.what === 'address-changed' && notice.address === 'old';
+  if (!isToOld && (ctx.config.mail.notices === 'off' || !isProved(account))) return;
+  if (notice.what === 'new-browser' && !(await mayTellOfBrowser(ctx, account))) return;
+  const { address, userAgent } = ctx.client;
+  const from = isOwn(ctx.actor, account) ? { address, userAgent } : null;
+  await queueMail(ctx, { about: 'notice', email, notice, from });
+}
+
+/** Whether the holder of the account acts. During a sign-in, the actor is still anonymous. */
+function isOwn(actor: Actor, { id }: Notified): boolean {
+  return actor.kind === 'anonymous' || (actor.kind === 'user' && actor.accountId === id);
+}
+
+/** Counts a mail about a new browser: at most one an hour, also while no other limit counts. */
+async function mayTellOfBrowser(ctx: Context, { id: of }: Notified): Promise<boolean> {
+  return (await countUp(ctx, { name: 'new browsers', of, most: 1, seconds: 3600 })) !== null;
+}

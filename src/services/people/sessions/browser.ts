@@ -1,0 +1,77 @@
+import { isConnectionKind } from '../../../connection-kinds.ts';
+import type { Context } from '../../../context.ts';
+import { hashOfToken, randomToken } from '../../../crypto/secret.ts';
+import { deleteOld, type Stop } from '../../../database/delete-batches.ts';
+import type { Account } from '../../../database/models/account.ts';
+import { AccountBrowser } from '../../../database/models/account-browser.ts';
+import type { SignInMethod } from '../../../database/models/session.ts';
+import { insertRow } from '../../../database/select.ts';
+import { notify } from '../../foundation/mail/notify.ts';
+import { after } from '../../foundation/time.ts';
+import { findSeen, listHashes, noteSeen, ofLaterBrowser } from './browser.sql.ts';
+
+// The browsers from which each account has signed in. A cookie that outlives sign-out names the
+// browser. It gives no access: it only decides whether a sign-in is announced by mail.
+
+const day = 86_400;
+/** How long the cookie lasts after a sign-in. Browsers keep no cookie longer (RFC 6265bis §5.5). */
+export const browserSeconds = 400 * day;
+const mostOfAccount = 50;
+
+/** The browser of a sign-in. */
+export interface Browser {
+  /** The value of its cookie. */
+  value: string;
+  /** When the account last signed in from it, to the day; null if it has not. */
+  seenAt: Date | null;
+}
+
+/** The browser that signs in to the account, by the cookie that it showed, or with a new one. */
+export async function findBrowser({ client }: Context, accountId: string): Promise<Browser> {
+  const { browser: shown } = client;
+  if (shown === undefined || !/^[\w-]{22}$/.test(shown))
+    return { value: randomToken(128), seenAt: null };
+  return { value: shown, seenAt: await findSeen(accountId, hashOfToken(shown)) };
+}
+
+/**
+ * Remembers that the account has signed in from this browser. If the browser is new to it, but not
+ * its first one, tells the person, except of a sign-in through a connection. Call it in the sign-in's transaction; for a new browser, hold the
+ * account alone, so that parallel sign-ins see each other.
+ */
+export async function meetBrowser(
+  ctx: Context,
+  account: Account,
+  method: SignInMethod,
+  { value, seenAt }: Browser,
+): Promise<void> {
+  const { id: accountId } = account;
+  const hash = hashOfToken(value);
+  if (seenAt !== null) {
+    if (seenAt < after(ctx.now, -day)) await noteSeen(accountId, hash, ctx.now);
+    return;
+  }
+  const known = await listHashes(accountId);
+  if (known.includes(hash)) return;
+  const oldest = known.slice(mostOfAccount - 1);
+  if (oldest.length > 0) await AccountBrowser.destroy({ where: { accountId, hash: oldest } });
+  await insertRow('account_browsers', {
+    account_id: accountId,
+    hash,
+    first_seen_at: ctx.now,
+    last_seen_at: ctx.now,
+  });
+  if (known.length > 0 && !isConnectionKind(method))
+    await notify(ctx, account, { what: 'new-browser', method });
+}
+
+/** Deletes browsers whose cookie has expired. */
+export async function sweepBrowsers({ now }: Context, stop: Stop): Promise<void> {
+  const before = after(now, -browserSeconds - day);
+  await deleteOld(AccountBrowser, { column: 'last_seen_at', before, also: ofLaterBrowser }, stop);
+}
+
+/** Forgets the browsers of an earlier holder of the account (security I3). */
+export async function forgetBrowsers(accountId: string): Promise<void> {
+  await AccountBrowser.destroy({ where: { accountId } });
+}
