@@ -16,7 +16,7 @@ afterAll(() => idctl.close());
 const newPassword = 'a staple of another kind';
 
 describe('security I3: the browsers of an earlier holder', () => {
-  test('a takeover forgets them, so that a later sign-in from there is told', async () => {
+  test('I3 a takeover forgets them, so that a later sign-in from there is told', async () => {
     const earlier = await arrived(idctl);
     const { email, id } = earlier;
     await transaction(() => Account.update({ emailProof: 'auto' }, { where: { id } }));
@@ -35,7 +35,7 @@ describe('security I3: the browsers of an earlier holder', () => {
 });
 
 describe('security X4: the notices', () => {
-  test('no notice, and no row of the outbox, contains a secret, a code, a token or a cookie', async () => {
+  test('X4 no notice, and no row of the outbox, contains a secret, a code, a token or a cookie', async () => {
     const who = await arrived(idctl);
     const { secret, recoveryCodes } = await withTotp(who);
     const [recoveryCode] = recoveryCodes;
