@@ -173,7 +173,7 @@ test('a cookie that idctl did not write is replaced', async () => {
   }
 });
 
-test('idctl knows at most 50 browsers of an account, and forgets the one that was used least recently', async () => {
+test('idctl knows at most 50 browsers of an account, and forgets those that were used least recently', async () => {
   const who = await arrived(idctl);
   for (let count = 0; count < 49; count += 1) await login(idctl.client(), who.email);
   idctl.wait(2 * day);
@@ -181,10 +181,10 @@ test('idctl knows at most 50 browsers of an account, and forgets the one that wa
   await idctl.deliver();
   const before = await browsersOf(who.id);
   expect(before).toHaveLength(50);
-  await login(browserAt(idctl), who.email);
+  await Promise.all(Array.from({ length: 9 }, () => login(browserAt(idctl), who.email)));
   const after = await browsersOf(who.id);
   expect(after).toHaveLength(50);
-  expect(before.filter(({ hash }) => !after.some((row) => row.hash === hash))).toHaveLength(1);
+  expect(before.filter(({ hash }) => !after.some((row) => row.hash === hash))).toHaveLength(9);
   idctl.wait(2 * hour);
   const told = (await subjectsOf(who)).length;
   await login(who.client, who.email);

@@ -5,7 +5,7 @@ import type { MailingIdctl } from './mail.ts';
 import type { Letter } from './smtp.ts';
 import { codeOf } from './two-factor.ts';
 
-export const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
 
 /** A person, a browser in which the person is signed in, and the instance. */
 export interface Arrived {
