@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { orderedId } from '../../src/crypto/id.ts';
+import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Account } from '../../src/database/models/account.ts';
+import { OAuthApp } from '../../src/database/models/app.ts';
 import { Erasure } from '../../src/database/models/erasure.ts';
 import { Event } from '../../src/database/models/event.ts';
+import { Identity } from '../../src/database/models/identity.ts';
 import { Invitation } from '../../src/database/models/invitation.ts';
 import { insertRows } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
@@ -11,6 +14,7 @@ import { registerApp } from '../../src/services/people/apps/operations.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { createUser } from '../../src/services/people/users/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
@@ -22,8 +26,10 @@ import {
   signedIn,
   verifiedDomain,
 } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { open } from '../support/pages.ts';
+import { keepPasskey } from '../support/passkeys.ts';
 import { sweepNow } from '../support/sweep.ts';
 
 let idctl: MailingIdctl;
@@ -201,6 +207,146 @@ describe('deleting the own account', () => {
     const managed = await open((await someone(`${fresh('mia')}@${domain}`)).client, '/');
     expect(managed.text).toContain('An organization manages your account.');
     expect(managed.body).not.toContain('action="/account/leaving');
+  });
+});
+
+describe('the export of the own data', () => {
+  const exported = (client: Client) => client.get('/api/v1/me/export');
+
+  test('the document has everything about the person, and no secret', async () => {
+    const mia = await someone();
+    const { slug: org, id: orgId, owner, name } = await organization(idctl);
+    const boss = await signedIn(idctl, owner.email);
+    await addMember(idctl.operator(), { org, email: mia.email, role: 'admin' });
+    await mia.client.post(`/api/v1/orgs/${org}/projects`, { name: 'Website' });
+    const website = `/api/v1/orgs/${org}/projects/website/members`;
+    await mia.client.post(website, { user: mia.email, role: 'viewer' });
+    const made = await mia.client.post('/api/v1/me/tokens', { name: 'ci' });
+    const app = await mia.client.post('/api/v1/me/apps', { name: 'builder', organization: org });
+    await keepPasskey(mia.id);
+    const guest = `${fresh('guest')}@example.test`;
+    const sent = await mia.client.post(`/api/v1/orgs/${org}/invitations`, {
+      email: guest,
+      role: 'member',
+    });
+    const elsewhere = await organization(idctl);
+    const received = await createInvitation(idctl.operator(), {
+      org: elsewhere.slug,
+      email: mia.email,
+      role: 'member',
+    });
+    const key = { id: orderedId(), accountId: mia.id, kind: 'sso' as const, organizationId: orgId };
+    const linked = { connectionId: orgId, issuer: 'https://idp.test', subject: 'mia at the idp' };
+    const groups = { knownGroups: ['staff'], linkedAt: new Date() };
+    await transaction(() => Identity.create({ ...key, ...linked, ...groups }));
+    const { status, body } = await exported(mia.client);
+    expect(status).toBe(200);
+    const organizationOf = { id: orgId, slug: org, name };
+    expect(body).toMatchObject({
+      account: {
+        ...{ id: mia.id, email: mia.email, name: mia.name, emailProof: 'operator' },
+        ...{ hasPassword: true, authenticatorSince: null },
+      },
+      memberships: [{ organization: organizationOf, role: 'admin', origin: { kind: 'operator' } }],
+      projectMemberships: [{ project: { organizationId: orgId, slug: 'website' }, role: 'viewer' }],
+      sessions: [{ method: 'password', address: '127.0.0.1', endedAt: null }],
+      tokens: [{ name: 'ci', prefix: made.body.prefix }],
+      apps: [{ name: 'builder', organization: { slug: org } }],
+      passkeys: [{ name: 'Spare' }],
+      identities: [{ kind: 'sso', subject: 'mia at the idp', groups: ['staff'] }],
+      applications: [],
+      invitationsSent: [{ email: guest, organization: organizationOf, acceptedAt: null }],
+      invitationsReceived: [{ id: received.id, organization: { slug: elsewhere.slug } }],
+      scimRecords: [{ organization: organizationOf, userName: mia.email, active: true }],
+      truncated: [],
+    });
+    expect(body.scimRecords[0].resource).toMatchObject({ userName: mia.email });
+    const kinds: string[] = body.events.map(({ kind }: { kind: string }) => kind);
+    expect(kinds).toEqual(
+      expect.arrayContaining(['user.created', 'session.started', 'token.created', 'member.added']),
+    );
+    const text = JSON.stringify(body);
+    const account = await Account.findByPk(mia.id, { rejectOnEmpty: true });
+    const token = await AccessToken.findOne({ where: { accountId: mia.id }, rejectOnEmpty: true });
+    const stored = await OAuthApp.findOne({ where: { accountId: mia.id }, rejectOnEmpty: true });
+    const invitation = await Invitation.findByPk(sent.body.id, { rejectOnEmpty: true });
+    for (const secret of [
+      ...[account.passwordHash, token.hash, stored.secretHash, invitation.tokenHash],
+      ...[made.body.token, app.body.clientSecret, sent.body.token, received.token],
+      ...[mia.client.accessToken, mia.client.refreshToken],
+    ])
+      expect([secret, text.includes(String(secret))]).toEqual([secret, false]);
+    expect(text).not.toContain(owner.email);
+    expect((await exported(boss)).body.memberships).toMatchObject([{ role: 'owner' }]);
+  });
+
+  test('the events are those of the person, and of organizations only where they are admin or owner', async () => {
+    const mia = await someone();
+    const { slug: org, owner } = await organization(idctl);
+    await addMember(idctl.operator(), { org, email: mia.email, role: 'member' });
+    const seen = async () => {
+      const { body } = await exported(mia.client);
+      return new Set<string>(body.events.map(({ kind }: { kind: string }) => kind));
+    };
+    expect((await seen()).has('member.added')).toBe(false);
+    expect((await seen()).has('session.started')).toBe(true);
+    await changeMemberRole(idctl.operator(), { org, user: mia.id, role: 'admin' });
+    expect((await seen()).has('member.added')).toBe(true);
+    const newPassword = 'a staple of another kind';
+    await mia.client.post('/api/v1/me/password', { currentPassword: password, newPassword });
+    const nora = orderedId();
+    const row = { id: orderedId(), kind: 'user.deleted', at: new Date(), data: {} };
+    const subject = { type: 'user', id: nora, name: 'Nora' };
+    const actor = { kind: 'user', id: mia.id, name: mia.name };
+    await transaction(() => insertRows('events', [{ ...row, actor, subject }]));
+    const { body } = await exported(mia.client);
+    const about = body.events.map((event: { subject: { id: string } }) => event.subject?.id);
+    expect([about.includes(owner.id), about.includes(nora)]).toEqual([false, false]);
+    const ids = body.events.map(({ id }: { id: string }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('an invitation to an address that was never proved is not shown', async () => {
+    const mia = await someone();
+    const { slug: org } = await organization(idctl);
+    await createInvitation(idctl.operator(), { org, email: mia.email, role: 'member' });
+    await transaction(() => Account.update({ emailProof: 'auto' }, { where: { id: mia.id } }));
+    expect((await exported(mia.client)).body.invitationsReceived).toEqual([]);
+  });
+
+  test('the document has the newest 10,000 entries of a list, and says which list has more', async () => {
+    const mia = await someone();
+    const actor = { kind: 'user', id: mia.id, name: mia.name };
+    const subject = { type: 'user', id: mia.id, name: mia.name };
+    const rows = Array.from({ length: 10_001 }, (_, at) => {
+      const row = { id: orderedId(), kind: 'session.started', at: new Date(), actor, subject };
+      return { ...row, data: { method: 'password', session: String(at) } };
+    });
+    await transaction(() => insertRows('events', rows));
+    const { body } = await exported(mia.client);
+    expect([body.events.length, body.truncated]).toEqual([10_000, ['events']]);
+    expect(body.events[0].data.session).toBe('10000');
+  });
+
+  test('a token cannot export, and a person can export five times an hour', async () => {
+    const mia = await someone();
+    const { token } = await createToken(idctl.operator(), { user: mia.id, name: 'ci' });
+    const byToken = idctl.client({ headers: { authorization: `Bearer ${token}` } });
+    expect(await exported(byToken)).toMatchObject({
+      status: 403,
+      body: { code: 'session_required' },
+    });
+    const statuses = [];
+    for (let count = 0; count < 6; count += 1) statuses.push((await exported(mia.client)).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
+  test('the account page links the document', async () => {
+    const mia = await someone();
+    const page = await open(mia.client, '/');
+    expect(page.body).toContain('href="/account/export" download="idctl-account.json"');
+    const document = await open(mia.client, '/account/export');
+    expect(document.headers['content-type']).toMatch(/^application\/json/);
   });
 });
 

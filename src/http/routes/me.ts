@@ -1,5 +1,6 @@
 import { changePassword } from '../../services/people/credentials/operations.ts';
 import { listSessions, revokeSession } from '../../services/people/sessions/operations.ts';
+import { exportMe } from '../../services/signin/export.ts';
 import { endSignedIn, listSignedIn } from '../../services/signin/provider/operations.ts';
 import { deleteMe } from '../../services/tenancy/profile/deletion.ts';
 import { confirmEmail, requestEmail } from '../../services/tenancy/profile/email.ts';
@@ -14,6 +15,9 @@ export const meRoutes = [
   }),
   route('PATCH', '/api/v1/me', updateMe, {
     summary: 'Change name or locale',
+  }),
+  route('GET', '/api/v1/me/export', exportMe, {
+    summary: 'All that is stored about you, without secrets; five times an hour',
   }),
   route('DELETE', '/api/v1/me', deleteMe, {
     summary:

@@ -131,6 +131,13 @@ export const accountPages: Page[] = [
     reply: (visit, { signedOut }) =>
       signedOut ? toSignIn(visit, 'left') : back(visit, 'left', 'organizations'),
   }),
+  // The page renews the session, which a direct link to the route would not.
+  page({
+    path: '/account/export',
+    access: 'person',
+    input: z.object({}),
+    show: () => ({ goTo: '/api/v1/me/export' }),
+  }),
   // Refuses in the section, where the person can confirm, what the next page would refuse.
   sectionForm('leaving', 'leaving', nothing, async (visit, input) => {
     await visit.rehearse(deleteMe, input);

@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts';
 import { postForm } from '../parts.ts';
 import { type Described, type Draft, section } from './section.ts';
 
-/** The section in which people delete their account. */
+/** The section in which people download their data and delete their account. */
 export function leavingSection(draft: Draft, { address }: Described): Html {
   const button = html`<button class="danger" type="submit">Delete your account</button>`;
   const content =
@@ -10,5 +10,10 @@ export function leavingSection(draft: Draft, { address }: Described): Html {
       ? html`<p>An organization manages your account. Ask its administrator to delete it.</p>`
       : html`<p>The next page says what ends with your account, and asks again.</p>
 ${postForm(draft, '/account/leaving#leaving', button)}`;
-  return section(draft, 'leaving', content);
+  return section(
+    draft,
+    'leaving',
+    html`<p><a href="/account/export" download="idctl-account.json">Download your data</a>: all that is stored about you, as JSON.</p>
+${content}`,
+  );
 }

@@ -34,7 +34,7 @@ export const sectionTitles = {
   applications: 'Applications',
   tokens: 'Access tokens',
   organizations: 'Organizations',
-  leaving: 'Delete your account',
+  leaving: 'Your data and account',
 };
 
 /** The names of the sections of the account page. */

@@ -27,7 +27,7 @@ export const authority = {
   'me.change': { least: 'user', effect: 'changes' },
   /** Changes password, second factor, tokens and apps: a token thief could gain lasting access. */
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
-  /** Changes the address of the account or deletes it: a token thief could take it away. */
+  /** Changes the address, exports all data, or deletes the account: not for a stolen token. */
   'me.account': { least: 'user', session: 'always', effect: 'changes' },
   /** Makes or regenerates a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },

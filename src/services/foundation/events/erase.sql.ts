@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { Stop } from '../../../database/delete-batches.ts';
 import { Erasure } from '../../../database/models/erasure.ts';
-import { about, actorId, Event } from '../../../database/models/event.ts';
-import { select } from '../../../database/select.ts';
+import { Event } from '../../../database/models/event.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { firstKey } from '../page.ts';
 import { after } from '../time.ts';
 import { type EventName, eventKinds, personal } from './kinds.ts';
+import { type By, findFurther } from './person.sql.ts';
 
 // After a person has deleted their account, events keep its id and lose its personal data.
 
@@ -17,7 +17,7 @@ export const keptDays = 30;
 
 const erased = 'deleted';
 
-type Parts = Pick<Event, 'id' | 'kind' | 'organizationId' | 'actor' | 'subject' | 'data'>;
+type Parts = Pick<Event, 'kind' | 'organizationId' | 'actor' | 'subject' | 'data'>;
 
 /** Remembers that the events must lose the personal data of the account that is deleted now. */
 export async function queueErasure(
@@ -36,10 +36,10 @@ export async function eraseDeleted(ctx: Context, stop?: Stop): Promise<void> {
   const due = await Erasure.findAll({ where: { deletedAt }, order: ['deletedAt'], limit: 100 });
   for (const erasure of due) {
     const { id, email } = erasure;
-    const invitations = await erase(about, id, id, stop);
+    const invitations = await erase('about', id, id, stop);
     for (const key of [...invitations, ...(email === null ? [] : [email])])
-      await erase(about, key, id, stop);
-    await erase(`organization_id IS NULL AND ${actorId}`, id, id, stop);
+      await erase('about', key, id, stop);
+    await erase('caused', id, id, stop);
     if (stop?.aborted) return;
     await transaction(() => erasure.destroy());
   }
@@ -48,18 +48,13 @@ export async function eraseDeleted(ctx: Context, stop?: Stop): Promise<void> {
 const batch = 500;
 
 /**
- * Erases the person's data in the events whose expression `of` has this key. Returns the ids of the
- * invitations that the person accepted.
+ * Erases the person's data in the events about the key, or that the person caused outside
+ * organizations. Returns the ids of the invitations that the person accepted.
  */
-async function erase(of: string, key: string, accountId: string, stop: Stop): Promise<string[]> {
+async function erase(by: By, key: string, accountId: string, stop: Stop): Promise<string[]> {
   const invitations: string[] = [];
   for (let last = firstKey; !stop?.aborted; ) {
-    const events = await select<Parts>(
-      `SELECT id, kind, organization_id AS "organizationId", actor, subject, data FROM events
-        WHERE ${of} = $1 AND id > $2 ORDER BY id LIMIT ${batch}`,
-      [key, last],
-      { columns: { actor: 'json', subject: 'json', data: 'json' } },
-    );
+    const events = await findFurther(by, key, last, batch);
     await transaction(async () => {
       for (const event of events)
         await Event.update(withoutPerson(event, accountId), { where: { id: event.id } });

@@ -29,7 +29,7 @@ export const sessionView = z.object({
 });
 
 /** A session as its owner and the operator see it; `current` is the id of the caller's session. */
-function viewSession(session: Session, current: string | null) {
+export function viewSession(session: Session, current: string | null) {
   const { id, connectionId } = session;
   const through = connectionId === null ? {} : { connection: connectionId };
   return { ...viewOf(sessionView, session), ...through, current: id === current };

@@ -12,7 +12,8 @@ import { findSignedIn } from './grants.sql.ts';
 
 // The applications that a person is signed in to, in their live sessions.
 
-const signedInView = z.object({
+/** An application that a person is signed in to. */
+export const signedInView = z.object({
   clientId: z.string(),
   name: z.string(),
   organization: z.object({ id, slug: z.string(), name: z.string() }),

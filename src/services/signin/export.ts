@@ -1,0 +1,222 @@
+import { Op } from 'sequelize';
+import { z } from 'zod';
+import { AccessToken } from '../../database/models/access-token.ts';
+import { Account, emailProofs, isProved } from '../../database/models/account.ts';
+import { OAuthApp } from '../../database/models/app.ts';
+import { Identity } from '../../database/models/identity.ts';
+import { Invitation } from '../../database/models/invitation.ts';
+import { Membership } from '../../database/models/membership.ts';
+import { Organization } from '../../database/models/organization.ts';
+import { Passkey } from '../../database/models/passkey.ts';
+import { ProjectMembership } from '../../database/models/project-membership.ts';
+import { ScimRecord } from '../../database/models/scim-record.ts';
+import { Session } from '../../database/models/session.ts';
+import { transaction } from '../../database/transaction.ts';
+import { isAllowed } from '../foundation/authority/require.ts';
+import { findNewest } from '../foundation/events/person.sql.ts';
+import { eventView, viewEvent } from '../foundation/events/view.ts';
+import { id, instant, projectRole, role, viewOf } from '../foundation/fields.ts';
+import { requirePlace } from '../foundation/limits/limit.ts';
+import { operation } from '../foundation/operation.ts';
+import { readRows } from '../foundation/page.ts';
+import { resourceOf } from '../foundation/scim-user/resource.ts';
+import { userView, viewUser } from '../people/accounts/account.ts';
+import { appView, viewApp } from '../people/apps/app.ts';
+import { passkeyView, viewPasskey } from '../people/passkeys/passkey.ts';
+import { sessionView, viewSession } from '../people/sessions/operations.ts';
+import { tokenView, viewToken } from '../people/tokens/token.ts';
+import { identityView } from '../tenancy/identities/operations.ts';
+import { originView } from '../tenancy/memberships/membership.ts';
+import { listSignedIn, signedInView } from './provider/operations.ts';
+
+// All that is stored about a person, without secrets, in one document.
+
+/** The most entries of each list; the newest ones, if there are more. */
+const most = 10_000;
+const exportsAnHour = 5;
+
+const organization = z.object({ id, slug: z.string(), name: z.string() });
+
+const accountView = userView.extend({
+  emailProof: z.enum(emailProofs),
+  hasPassword: z.boolean(),
+  authenticatorSince: instant.nullable(),
+});
+const membershipView = z.object({ organization, role, origin: originView, joinedAt: instant });
+const projectMembershipView = z.object({
+  project: z.object({ id, organizationId: id, slug: z.string(), name: z.string() }),
+  role: projectRole,
+  origin: originView,
+  joinedAt: instant,
+});
+const storedSessionView = sessionView
+  .omit({ current: true })
+  .extend({ expiresAt: instant, endedAt: instant.nullable() });
+const storedIdentityView = identityView
+  .omit({ former: true })
+  .extend({ groups: z.array(z.string()).nullable() });
+const storedInvitationView = z.object({
+  id,
+  organization,
+  email: z.string(),
+  role,
+  createdAt: instant,
+  expiresAt: instant,
+  acceptedAt: instant.nullable(),
+});
+const recordView = z.object({
+  organization,
+  userName: z.string(),
+  externalId: z.string().nullable(),
+  active: z.boolean(),
+  createdAt: instant,
+  modifiedAt: instant,
+  resource: z.record(z.string(), z.unknown()).describe('The User as the SCIM client sent it.'),
+});
+
+const exportView = z.object({
+  exportedAt: instant,
+  account: accountView,
+  memberships: z.array(membershipView),
+  projectMemberships: z.array(projectMembershipView),
+  sessions: z.array(storedSessionView),
+  tokens: z.array(tokenView),
+  apps: z.array(appView),
+  passkeys: z.array(passkeyView),
+  identities: z.array(storedIdentityView),
+  applications: z.array(signedInView),
+  invitationsSent: z.array(storedInvitationView),
+  invitationsReceived: z.array(storedInvitationView),
+  scimRecords: z.array(recordView),
+  events: z
+    .array(eventView)
+    .describe(
+      'Events that the person caused or that are about them: those outside organizations, and those of organizations where they are admin or owner.',
+    ),
+  truncated: z
+    .array(z.string())
+    .describe(`The lists that have more than ${most} entries. They contain the newest ones.`),
+});
+
+/** All that is stored about the caller, without secrets. */
+export const exportMe = operation({
+  authority: 'me.account',
+  input: z.strictObject({}),
+  output: exportView,
+  run: async (ctx, _input, { accountId }) => {
+    const limit = { name: 'exports', of: accountId, most: exportsAnHour, seconds: 3600 };
+    await transaction(() => requirePlace(ctx, limit, 'You have exported your data too often.'));
+    const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+    const lists = await readLists(account);
+    const memberships = await Membership.findAll({ where: { accountId }, include: 'organization' });
+    const projects = await ProjectMembership.findAll({ where: { accountId }, include: 'project' });
+    const events = await readEvents(accountId, memberships);
+    const truncated = Object.entries({ ...lists, events }).flatMap(([name, { nextCursor }]) =>
+      nextCursor === null ? [] : [name],
+    );
+    return {
+      exportedAt: ctx.now.toISOString(),
+      account: {
+        ...viewUser(ctx, account),
+        emailProof: account.emailProof,
+        hasPassword: account.passwordHash !== null,
+        authenticatorSince: account.totpEnabledAt?.toISOString() ?? null,
+      },
+      memberships: memberships.map((row) => ({
+        ...viewOf(membershipView, row),
+        organization: viewOrganization(row.organization),
+      })),
+      projectMemberships: projects.map((row) => ({
+        ...viewOf(projectMembershipView, row),
+        project: viewOf(projectMembershipView.shape.project, row.project),
+      })),
+      sessions: lists.sessions.items,
+      tokens: lists.tokens.items,
+      apps: lists.apps.items,
+      passkeys: lists.passkeys.items,
+      identities: lists.identities.items,
+      applications: (await listSignedIn(ctx, { limit: 1 })).items,
+      invitationsSent: lists.invitationsSent.items,
+      invitationsReceived: lists.invitationsReceived.items,
+      scimRecords: await viewRecords(lists.scimRecords.items),
+      events: events.items,
+      truncated,
+    };
+  },
+});
+
+/** The newest rows of each kind. */
+async function readLists({ id: accountId, email, emailProof }: Account) {
+  const newest = { where: { accountId }, newestFirst: true };
+  const at = { limit: most };
+  const invitations = (where: Record<string | symbol, unknown>) =>
+    readRows(
+      Invitation,
+      { where, newestFirst: true, include: ['organization'] },
+      at,
+      viewInvitation,
+    );
+  // An address that was never proved may be another person's.
+  const mine = email !== null && isProved({ emailProof }) ? [{ email }] : [];
+  return {
+    sessions: await readRows(Session, newest, at, (row) => ({
+      ...viewSession(row, null),
+      ...viewOf(storedSessionView, row),
+    })),
+    tokens: await readRows(AccessToken, newest, at, viewToken),
+    apps: await readRows(OAuthApp, { ...newest, include: ['organization'] }, at, (row) =>
+      viewApp(row),
+    ),
+    passkeys: await readRows(Passkey, newest, at, viewPasskey),
+    identities: await readRows(Identity, newest, at, viewIdentity),
+    invitationsSent: await invitations({ invitedBy: accountId }),
+    invitationsReceived: await invitations({ [Op.or]: [{ accountId }, ...mine] }),
+    scimRecords: await readRows(ScimRecord, newest, at, (row) => row),
+  };
+}
+
+function viewIdentity(row: Identity) {
+  const groups = row.knownGroups ?? row.lastGroups;
+  return { ...viewOf(storedIdentityView, row), connection: row.connectionId, groups };
+}
+
+function viewInvitation(row: Invitation) {
+  return { ...viewOf(storedInvitationView, row), organization: viewOrganization(row.organization) };
+}
+
+function viewOrganization(row: Organization) {
+  return viewOf(organization, row);
+}
+
+async function viewRecords(records: ScimRecord[]) {
+  const ids = [...new Set(records.map(({ organizationId }) => organizationId))];
+  const found = await Organization.findAll({ where: { id: ids } });
+  const organizations = new Map(found.map((row) => [row.id, viewOrganization(row)]));
+  return records.flatMap((row) => {
+    const of = organizations.get(row.organizationId);
+    return of === undefined
+      ? []
+      : [{ ...viewOf(recordView, row), organization: of, resource: resourceOf(row) }];
+  });
+}
+
+/** The newest events of the person that they may see, newest first. */
+async function readEvents(accountId: string, memberships: Membership[]) {
+  const organizationIds = memberships
+    .filter(({ role }) => isAllowed(role, 'events.see'))
+    .map(({ organizationId }) => organizationId);
+  const read = { organizationIds, limit: most + 1 };
+  const found = [
+    ...(await findNewest('about', accountId, read)),
+    ...(await findNewest('caused', accountId, read)),
+  ];
+  // Outside organizations, an event about another account is not the person's.
+  const visible = found.filter(
+    ({ organizationId, subject }) =>
+      organizationId !== null || subject?.type !== 'user' || subject.id === accountId,
+  );
+  const unique = [...new Map(visible.map((event) => [event.id, event])).values()];
+  const sorted = unique.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const items = sorted.slice(0, most).map(viewEvent);
+  return { items, nextCursor: sorted.length > most ? (items.at(-1)?.id ?? null) : null };
+}
