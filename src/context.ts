@@ -85,7 +85,7 @@ export interface Context
   };
 }
 
-/** Makes a context with the current time and a new request id, but without a client's address. */
+/** Creates a context with the current time and a new request id, but without a client's address. */
 export function openContext(app: App, actor: Actor): Context {
   const client = { address: null, userAgent: null };
   return { ...app, actor, now: app.clock(), requestId: randomUUIDv7(), client };
@@ -95,7 +95,7 @@ export function openContext(app: App, actor: Actor): Context {
 export interface Turn {
   /** Aborted when the process must end. */
   stop: AbortSignal;
-  /** Makes a context with the current time. */
+  /** Creates a context with the current time. */
   anew(): Context;
   /** Call it once the run has found and reserved its work. Then the next run may begin. */
   found?(): void;

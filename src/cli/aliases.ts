@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 /**
  * Verbs with the same meaning. The first of `verbs` that a noun has takes the `words` as aliases.
- * `create` makes a new object; `add` puts an existing object into a set.
+ * `create` creates a new object; `add` puts an existing object into a set.
  */
 export const alike: readonly { verbs: readonly string[]; words: readonly string[] }[] = [
   { verbs: ['create', 'add'], words: ['create', 'add', 'new', 'register'] },

@@ -110,7 +110,7 @@ function refuseLocated(file: string, given: LocatedFault[], of?: Refusal): Refus
   return new Refusal(code, message, { faults, hint, moreFaults });
 }
 
-/** Makes a function that finds the line of a dotted path, or of its longest part in the text. */
+/** Creates a function that finds the line of a dotted path, or of its longest part in the text. */
 async function linesIn(
   parsed: YamlDocument,
   lines: LineCounter,

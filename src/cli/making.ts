@@ -11,7 +11,7 @@ export type Hiding<View, Secret extends keyof View> = Omit<View, Secret> & {
   [Name in Secret]: View[Name] | null;
 };
 
-/** How a command shows the object that it makes, and how it finds an existing one. */
+/** How a command shows the object that it creates, and how it finds an existing one. */
 interface Making<View> {
   fields: Fields<View>;
   /** The input to use instead of the typed one. */
@@ -35,12 +35,12 @@ interface Making<View> {
 
 interface Made<View> {
   view: View;
-  /** Whether this command made the object; false in a dry run. */
+  /** Whether this command created the object; false in a dry run. */
   made: boolean;
 }
 
 /**
- * Makes an object and shows it. With `--if-absent`, shows an existing object instead. Refuses
+ * Creates an object and shows it. With `--if-absent`, shows an existing object instead. Refuses
  * `exists_differently` if its settings differ from the given ones.
  */
 export async function make<View extends object>(

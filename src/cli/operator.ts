@@ -158,37 +158,37 @@ export function becomeOwnerOf(file: string): void {
 }
 
 /**
- * Makes the folder of a new database if it is missing. Then switches root to the owner of the
+ * Creates the folder of a new database if it is missing. Then switches root to the owner of the
  * instance.
  */
 export async function becomeOwnerWith(loaded: LoadedConfig, newFile: string): Promise<void> {
   const folder = dirname(newFile);
-  if (!existsSync(folder)) await makeFolder(folder, ownerOf(ownedFile(loaded)));
+  if (!existsSync(folder)) await createFolder(folder, ownerOf(ownedFile(loaded)));
   becomeInstanceOwner(loaded);
 }
 
 /**
- * Makes the folder if it is missing, and those above it. Root gives them to `owner`. If `owner` is
- * null, new folders get the owner of the folder above. Refuses with `conflict` if one cannot be
- * made.
+ * Creates the folder if it is missing, and those above it. Root gives them to `owner`. If `owner`
+ * is null, new folders get the owner of the folder above. Refuses with `conflict` if one cannot be
+ * created.
  */
-export async function makeFolder(path: string, owner: Owner | null): Promise<void> {
+export async function createFolder(path: string, owner: Owner | null): Promise<void> {
   const inherited = ownerOf(path);
   const missing: string[] = [];
   for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder))
     missing.unshift(folder);
-  for (const folder of missing) await makeOne(folder);
+  for (const folder of missing) await createOne(folder);
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = owner ?? inherited;
   for (const folder of owner === null ? missing : [...missing, path]) await chown(folder, uid, gid);
 }
 
 // Not with `recursive`: below /proc, Node would retry forever.
-async function makeOne(folder: string): Promise<void> {
+async function createOne(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (cause) {
-    // Another command may have made it meanwhile.
+    // Another command may have created it meanwhile.
     if (codeOf(cause) === 'EEXIST') return;
     const above = dirname(folder);
     const why = isMissing(cause) ? 'cannot contain folders' : fileFault(cause, 'written');

@@ -1,7 +1,7 @@
 import type { SettingWords, WordsFor } from '../services/foundation/setting-words.ts';
 import type { Fields } from './output.ts';
 
-/** The options of settings, for a command that makes an object. */
+/** The options of settings, for a command that creates an object. */
 export function optionsOf(words: WordsFor<string>): Record<string, string> {
   return merged(words, ({ options }) => options);
 }

@@ -194,7 +194,7 @@ async function faultOf(
   }
 }
 
-/** Connects to the database server. Ignores an SQLite file, because the setup makes it later. */
+/** Connects to the database server. Ignores an SQLite file, because the setup creates it later. */
 async function lookAtDatabase(config: Config): Promise<void> {
   if (databaseFile(config.database.url) !== null) return;
   const { checkConnection } = await import('../services/instance/setup/initialize.ts');

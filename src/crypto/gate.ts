@@ -22,7 +22,7 @@ const maxHeld = 1000;
  */
 const waitersPerClient = 4;
 
-/** Limits how much work runs at the same time, and queues the rest. `createGate` makes it. */
+/** Limits how much work runs at the same time, and queues the rest. `createGate` creates it. */
 export interface Gate {
   /** Runs the work in turn. `client` names the known client that asks; null for a stranger. */
   <T>(work: () => Promise<T>, client?: string | null): Promise<T>;

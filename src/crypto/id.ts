@@ -39,7 +39,7 @@ function idFrom(millisecond: number, count: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counted}${randomUUIDv7().slice(18)}`;
 }
 
-/** The lower bound of all UUIDv7s made at this time, in milliseconds since 1970, or later. */
+/** The lower bound of all UUIDv7s created at this time, in milliseconds since 1970, or later. */
 export function idOfInstant(milliseconds: number): string {
   const time = Math.floor(milliseconds).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;

@@ -11,7 +11,7 @@ export function signState(key: KeyObject, payload: object): string {
   return `${body}.${mac(key, body)}`;
 }
 
-/** The payload of a text that `signState` made with this key; null for any other text. */
+/** The payload of a text that `signState` created with this key; null for any other text. */
 export function openState(key: KeyObject, text: string): unknown | null {
   if (text.length > longest) return null;
   const dot = text.indexOf('.');

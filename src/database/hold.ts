@@ -100,7 +100,7 @@ async function mappings(organizationId: string, how: 'alone' | 'beside'): Promis
 }
 
 /** Notes rows that this transaction has created, which other transactions cannot hold. */
-function made(kind: Kind, ids: readonly string[]): void {
+function created(kind: Kind, ids: readonly string[]): void {
   noteHolds(kind, ids, 'whole', { late: true });
 }
 
@@ -178,12 +178,12 @@ export const hold = {
   among: holdAmong,
   client: oneOf<Client, 'whole'>('client', Client),
   clients: allOf<Client>('client', Client),
+  created,
   domain: oneOf<Domain, How>('domain', Domain),
   domains: allOf<Domain>('domain', Domain),
   keptDomain,
   keptProjects,
   ldap: oneOf<LdapConnection, How>('ldap', LdapConnection),
-  made,
   mappings,
   membership: oneOf<Membership, 'whole'>('membership', Membership),
   // Here `whole` would wait for every writer of a row that refers to the organization.

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits for the lock on the file, makes the file if it is missing, and holds the lock until it is
+ * Waits for the lock on the file, creates the file if it is missing, and holds the lock until it is
  * closed. The file is an empty SQLite database: SQLite locks it with the operating system, which
  * also releases the lock of a command that was killed.
  */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Shares the process between keys, such as organizations. `createTurns` makes it. */
+/** Shares the process between keys, such as organizations. `createTurns` creates it. */
 export interface Turns {
   /**
    * Runs the work when it is its turn. If the turn does not come within `patience` milliseconds,

@@ -74,7 +74,7 @@ export function addClientCommands(program: Command): void {
       '--name <name>': 'the new name',
       ...changesOf(clientWords),
       '--public': 'make the client public, and delete its secret',
-      '--no-public': 'require a secret: idctl client rotate makes one',
+      '--no-public': 'require a secret: idctl client rotate creates one',
       '--pkce': 'require PKCE (default)',
       '--no-pkce': 'do not require PKCE',
     },

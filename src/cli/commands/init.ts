@@ -10,9 +10,9 @@ import type { initializedView } from '../../services/instance/setup/schema.ts';
 import { verb } from '../command.ts';
 import {
   becomeOwnerOf,
+  createFolder,
   databaseFile,
   findUser,
-  makeFolder,
   openOperator,
   readConfiguration,
 } from '../operator.ts';
@@ -147,7 +147,7 @@ function pathsIn({ loaded: { config }, configFile }: Site) {
   return { configFile, keyFile: config.keyFile, database: masked(config.database.url) };
 }
 
-/** Makes the missing folders, and switches to the user that will run the daemon. */
+/** Creates the missing folders, and switches to the user that will run the daemon. */
 async function prepare({ loaded, configFile }: Site): Promise<void> {
   const { config } = loaded;
   const { defaultPaths } = await import('../../config/paths.ts');
@@ -157,7 +157,7 @@ async function prepare({ loaded, configFile }: Site): Promise<void> {
     (path) => dirname(path),
   );
   for (const folder of new Set(folders))
-    await makeFolder(folder, system ? findUser('idctl') : null);
+    await createFolder(folder, system ? findUser('idctl') : null);
   becomeOwnerOf(config.keyFile);
 }
 
@@ -178,7 +178,7 @@ const beforeSealing: RefusalCode[] = [
   'conflict',
 ];
 
-/** Opens the instance. Makes a missing key, and removes it if opening fails before any use. */
+/** Opens the instance. Creates a missing key, and removes it if opening fails before any use. */
 async function openWithKey(loaded: LoadedConfig) {
   const { ensureKeyFile } = await import('../../services/instance/setup/key.ts');
   const key = await ensureKeyFile(loaded.config.keyFile);

@@ -41,7 +41,7 @@ const advice: Record<Rotated['state'], string> = {
     'The key file contains the new key and the former key. Earlier backups need the former\nkey, which the next rotation removes. Keep a copy of the file apart from the backups.',
   prepared:
     'The key file contains the new key. Copy the file to every host of this database, then run:\n  idctl key rotate master',
-  finished: 'An earlier rotation was interrupted. It is finished now, and no new key was made.',
+  finished: 'An earlier rotation was interrupted. It is finished now, and no new key was created.',
 };
 
 type Foreseen = z.output<typeof foreseenKeyView>;

@@ -60,7 +60,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim token show --org acme',
   });
   verb(token, 'rotate', {
-    summary: 'Make a new token; the old one stops immediately. --quiet prints only the token',
+    summary: 'Create a new token; the old one stops immediately. --quiet prints only the token',
     required: org,
     rehearsable: true,
     example: 'idctl scim token rotate --org acme',

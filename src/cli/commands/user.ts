@@ -130,7 +130,7 @@ export function addUserCommands(program: Command): void {
     },
   });
   verb(user, 'login-link <user>', {
-    summary: 'Make a link that signs the account in once, within ten minutes',
+    summary: 'Create a link that signs the account in once, within ten minutes',
     example: 'idctl user login-link ada@example.com',
     run: async (call) => {
       const { createLoginLink } = await import('../../services/signin/methods/link.ts');

@@ -100,7 +100,7 @@ export function addWebhookCommands(program: Command): void {
   addSwitch(webhook, 'enable', 'Enable a webhook, even if it was disabled because it failed');
   addSwitch(webhook, 'disable', 'Disable a webhook; idctl does not keep new events for it');
   verb(webhook, 'rotate <id>', {
-    summary: 'Make a new secret; for 24 hours both secrets sign each message',
+    summary: 'Create a new secret; for 24 hours both secrets sign each message',
     options: org,
     rehearsable: true,
     example: `idctl webhook rotate ${example}`,

@@ -23,7 +23,7 @@ export interface RemoteClient {
 const patienceMs = 30_000;
 const maxBytes = 64 * 1024 * 1024;
 
-/** Makes a client. It always verifies TLS and does not follow a redirect. */
+/** Creates a client. It always verifies TLS and does not follow a redirect. */
 export function openRemoteClient({ url: origin, token, ca }: Server): RemoteClient {
   const agent = new Agent({
     maxResponseSize: maxBytes,

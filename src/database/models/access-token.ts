@@ -33,11 +33,14 @@ export class AccessToken extends rowOf(
     /** When a restore suspended the token. A new value ends the suspension. */
     suspendedAt: column.optional(column.date()),
     /**
-     * The organization whose provider was the only proof of the session that made the value; else
-     * null (security P12).
+     * The organization whose provider was the only proof of the session that created the value;
+     * else null (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
-    /** Whether the value was made in a session, or by a token or app, with this mark (security I8). */
+    /**
+     * Whether the value was created in a session, or by a token or app, with this mark (security
+     * I8).
+     */
     unapproved: column.withDefault(column.flag(), false),
   },
   () => [

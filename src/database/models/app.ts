@@ -21,11 +21,11 @@ export class OAuthApp extends rowOf(
     /** When a restore suspended the app. A new secret ends the suspension. */
     suspendedAt: column.optional(column.date()),
     /**
-     * The organization whose provider was the only proof of the session that made the secret; else
-     * null (security P12).
+     * The organization whose provider was the only proof of the session that created the secret;
+     * else null (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
-    /** Whether the secret was made in a session, or by a token, with this mark (security I8). */
+    /** Whether the secret was created in a session, or by a token, with this mark (security I8). */
     unapproved: column.withDefault(column.flag(), false),
   },
   () => [

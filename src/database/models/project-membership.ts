@@ -11,8 +11,9 @@ export class ProjectMembership extends rowOf(
     accountId: column.key(column.to('accounts')),
     role: column.string<ProjectRole>(),
     /**
-     * Whether group sync made this membership and may change it. It is true exactly if the origin's
-     * kind is `mapping`. It is a column of its own, so that updates can be conditional on it.
+     * Whether group sync created this membership and may change it. It is true exactly if the
+     * origin's kind is `mapping`. It is a column of its own, so that updates can be conditional on
+     * it.
      */
     synced: column.flag(),
     origin: column.json<Origin>(),

@@ -24,7 +24,7 @@ export const passkeyRoutes = [
     cookies,
   }),
   route('POST', '/api/v1/me/passkeys', registerPasskey, {
-    summary: 'Add the passkey that the browser made; needs a recent sign-in',
+    summary: 'Add the passkey that the browser created; needs a recent sign-in',
     status: 201,
     filled,
   }),

@@ -18,7 +18,7 @@ export const scimRoutes = [
     cli: 'scim token show',
   }),
   route('POST', '/api/v1/orgs/:org/scim-token', rotateScimToken, {
-    summary: 'Make a new SCIM token, shown only once; the old one stops immediately',
+    summary: 'Create a new SCIM token, shown only once; the old one stops immediately',
     status: 201,
     dryRun: true,
     cli: 'scim token rotate',

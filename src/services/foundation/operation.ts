@@ -71,7 +71,9 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
   readonly ends?: Ending<View, z.output<Input>>;
 }
 
-/** Makes an operation. `run` gets the proof: the organization, role and project, or the person. */
+/**
+ * Creates an operation. `run` gets the proof: the organization, role and project, or the person.
+ */
 export function operation<
   Needed extends Authority,
   Input extends z.ZodObject,

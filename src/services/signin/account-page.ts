@@ -153,7 +153,7 @@ async function groupsOfRoles(accountId: string): Promise<Map<string, string>> {
   );
 }
 
-/** The app that each bot token was made for, and the app's organization, by token id. */
+/** The app that each bot token was created for, and the app's organization, by token id. */
 async function appsOfTokens(accountId: string) {
   const tokens = await AccessToken.findAll({
     where: { accountId, kind: 'bot' },

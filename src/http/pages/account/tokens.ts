@@ -52,13 +52,13 @@ function row(draft: Draft, token: ShownToken, app: App | undefined) {
     mark: html`<code>${token.prefix}…</code>`,
     text: description,
     facts: [`${madeBy(token, app)} · ${lifeOf(draft.ctx.now, token)}`],
-    more: html`<details><summary>Change</summary><p class="quiet">If you revoke the token or make a new value, programs with the old value stop working immediately.</p><div class="buttons">${renew}${endingLink('/account/tokens/revoke', 'Revoke', { id })}</div></details>`,
+    more: html`<details><summary>Change</summary><p class="quiet">If you revoke the token or create a new value, programs with the old value stop working immediately.</p><div class="buttons">${renew}${endingLink('/account/tokens/revoke', 'Revoke', { id })}</div></details>`,
   };
 }
 
 type App = Described['apps'] extends Map<string, infer Value> ? Value : never;
 
-/** How the token was made: by the person, or by an app in exchange for its secret. */
+/** How the token was created: by the person, or by an app in exchange for its secret. */
 function madeBy({ kind }: ShownToken, app: App | undefined): string {
   if (kind === 'pat') return 'Personal token';
   if (app === undefined) return 'Bot token';
@@ -70,7 +70,7 @@ function lifeOf(
   { scope, createdAt, lastUsedAt, expiresAt, suspendedAt }: ShownToken,
 ): string {
   if (suspendedAt !== undefined) {
-    return `suspended on ${day(suspendedAt)}, when a backup was restored. To use it again, make a new value.`;
+    return `suspended on ${day(suspendedAt)}, when a backup was restored. To use it again, create a new value.`;
   }
   const used = lastUsedAt === null ? 'never used' : `last used ${ago(now, lastUsedAt)}`;
   const ends =

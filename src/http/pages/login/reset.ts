@@ -75,7 +75,7 @@ export function linkToChoose(identifier: string): string {
   return linkTo(path, { identifier }, { done: 'confirmed' });
 }
 
-/** Whether this person may choose a first password. Anyone can make a link to the page. */
+/** Whether this person may choose a first password. Anyone can create a link to the page. */
 async function mayChoose({ ctx }: Visit, identifier = ''): Promise<boolean> {
   return isSignedIn(ctx) && (await isWithoutPassword(ctx, identifier));
 }

@@ -97,7 +97,7 @@ export const authority = {
   'mappings.change': { least: 'admin', effect: 'changes' },
   'mappings.grantAdmin': { least: 'admin', effect: 'letsIn' },
   'scim.see': { least: 'admin', effect: 'reads' },
-  /** Makes a SCIM token. Its client decides who is a member, owners included. */
+  /** Creates a SCIM token. Its client decides who is a member, owners included. */
   'scim.rotate': { least: 'owner', effect: 'letsIn' },
   'scim.revoke': { least: 'admin', effect: 'changes' },
 

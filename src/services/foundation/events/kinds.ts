@@ -234,7 +234,7 @@ export const eventKinds = {
   'mapping.added': inOrg('mapping', 'A directory group was mapped', mapped),
   'mapping.removed': inOrg('mapping', 'A mapping was removed', mapped),
 
-  'scim.token.created': inOrg('scimToken', 'The SCIM token was made', {}),
+  'scim.token.created': inOrg('scimToken', 'The SCIM token was created', {}),
   'scim.token.rotated': inOrg(
     'scimToken',
     'The SCIM token was replaced; the old one is invalid',
@@ -260,7 +260,7 @@ export const eventKinds = {
     attributes: list,
   }),
   'scim.user.recorded': inOrg('user', 'SCIM created an inactive User, who is not a member', {}),
-  'scim.group.created': inOrg('scimGroup', 'SCIM made a group with `members` members', members),
+  'scim.group.created': inOrg('scimGroup', 'SCIM created a group with `members` members', members),
   'scim.group.updated': inOrg(
     'scimGroup',
     'SCIM changed a group; `added` members joined, and `removed` left',
@@ -294,7 +294,7 @@ export const eventKinds = {
     restrictOauthToVerifiedDomains: flag,
   }),
 
-  'client.created': inOrg('client', 'A client was made', {}),
+  'client.created': inOrg('client', 'A client was created', {}),
   'client.updated': inOrg(
     'client',
     'Settings of a client were changed, or the loss of a domain removed an origin',
@@ -400,7 +400,7 @@ export const eventKinds = {
 
   'user.created': either(
     'user',
-    'An account was made; an organization sees only accounts made through its connections',
+    'An account was created; an organization sees only accounts created through its connections',
     { by: text.optional() },
   ),
   'user.deleted': onInstance(
@@ -428,7 +428,11 @@ export const eventKinds = {
   ),
   'user.totp.enabled': onInstance('user', 'An authenticator app was enabled', {}),
   'user.totp.disabled': onInstance('user', 'An authenticator app was disabled', {}),
-  'user.login_link.created': onInstance('user', 'The operator made a sign-in link, valid once', {}),
+  'user.login_link.created': onInstance(
+    'user',
+    'The operator created a sign-in link, valid once',
+    {},
+  ),
   'user.totp.reset': onInstance('user', 'The operator removed an authenticator or passkeys', {}),
   'user.recovery_codes.created': onInstance('user', 'New recovery codes were made', {}),
   'user.recovery_code.used': onInstance('user', 'A recovery code was used up', {
@@ -449,11 +453,15 @@ export const eventKinds = {
     { purpose: text, address: personal, ...refused },
   ),
 
-  'token.created': onInstance('token', 'A personal access token, or an app’s bot token, was made', {
-    account: text,
-    app: text.optional(),
-    scope: text.optional(),
-  }),
+  'token.created': onInstance(
+    'token',
+    'A personal access token, or an app’s bot token, was created',
+    {
+      account: text,
+      app: text.optional(),
+      scope: text.optional(),
+    },
+  ),
   'token.regenerated': onInstance('token', 'A personal access token has a new value', ofAccount),
   'token.revoked': onInstance('token', 'A personal access token or bot token was revoked', {
     account: text,
@@ -494,12 +502,12 @@ export const eventKinds = {
     },
   ),
 
-  'key.signing.rotated': onInstance('key', 'A new key to sign sessions was made', {
+  'key.signing.rotated': onInstance('key', 'A new key to sign sessions was created', {
     signsFrom: instant,
     retired: number,
   }),
   'key.signing.dropped': onInstance('key', 'A signing key without live tokens was deleted', {}),
-  'key.master.rotated': onInstance('key', 'A new master key was made', { former: text }),
+  'key.master.rotated': onInstance('key', 'A new master key was created', { former: text }),
   'backup.made': onInstance(null, 'A backup was made', { bytes: number }),
   'backup.restored': onInstance(null, 'The instance was restored from a backup', {
     madeAt: instant,

@@ -80,7 +80,7 @@ function columnOf(row: string): SealedColumn {
   return { table: 'key_canaries', column: 'sealed', row };
 }
 
-/** Switches to the database's master key, which another process may have made (security X1). */
+/** Switches to the database's master key, which another process may have created (security X1). */
 export async function followMasterKey(ctx: Context): Promise<void> {
   const missing = await findMissingKey(ctx);
   if (missing === null) return;
@@ -114,11 +114,11 @@ async function findMissingKey({ keyring }: Pick<Context, 'keyring'>): Promise<st
 /** Makes sure, when the app opens, that there is a key to sign sessions with (security X2). */
 export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
   if (await hasCurrent()) return;
-  // Loaded only to make the first key: a command signs nothing and should start fast.
-  const { forgetKeys, makeSigningKey } = await import('./signing-key.ts');
-  const made = await makeSigningKey(ctx);
+  // Loaded only to create the first key: a command signs nothing and should start fast.
+  const { forgetKeys, createSigningKey } = await import('./signing-key.ts');
+  const made = await createSigningKey(ctx);
   await transaction(async () => {
-    // Two daemons that start at the same time may each make a key: both verify, the oldest signs.
+    // Two daemons that start at the same time may each create a key: both verify, the oldest signs.
     if (await hasCurrent()) return;
     await SigningKey.create(made);
   });

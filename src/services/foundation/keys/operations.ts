@@ -17,10 +17,10 @@ import { after, sessionSeconds } from '../time.ts';
 import { followMasterKey, listCanaries, plantCanary, usedKeyIds } from './open.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
 import {
+  createSigningKey,
   forgetKeys,
   isRsa,
   listSigningKeys,
-  makeSigningKey,
   noticeSeconds,
 } from './signing-key.ts';
 
@@ -104,9 +104,9 @@ export const listKeys = operation({
 });
 
 /**
- * Foresees whether the next rotation of the master key makes a key or finishes an interrupted
+ * Foresees whether the next rotation of the master key creates a key or finishes an interrupted
  * rotation. `leaving` are the former keys that the rotation removes from the key file. A backup
- * made under a former key needs a copy of that key.
+ * created under a former key needs a copy of that key.
  */
 export const foreseeMasterKey = operation({
   authority: 'operator',
@@ -124,7 +124,7 @@ export const foreseeMasterKey = operation({
 });
 
 /**
- * Makes a new session signing key (security X2). It signs once every daemon has had time to read
+ * Creates a new session signing key (security X2). It signs once every daemon has had time to read
  * it. Until then the old key signs, and afterwards it still verifies. Every session continues.
  */
 export const rotateSigningKey = operation({
@@ -132,10 +132,10 @@ export const rotateSigningKey = operation({
   input: z.strictObject({}),
   output: newKeyView,
   run: async (ctx) => {
-    const made = await makeSigningKey(ctx);
+    const made = await createSigningKey(ctx);
     // Only an instance whose OpenID provider was used has an RSA key.
     const hasRsa = (await listSigningKeys()).some(({ publicJwk }) => isRsa(publicJwk));
-    const rsa = hasRsa ? await makeSigningKey(ctx, generateRsaKey) : null;
+    const rsa = hasRsa ? await createSigningKey(ctx, generateRsaKey) : null;
     const signsFrom = after(ctx.now, noticeSeconds);
     const key = await transaction(async () => {
       const [retired] = await SigningKey.update(

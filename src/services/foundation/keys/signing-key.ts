@@ -130,7 +130,7 @@ export const jwksView = z.strictObject({ keys: z.array(publicJwkSchema) });
 
 /**
  * The public keys that verify this instance's tokens, for anyone. The keys are only seconds old,
- * because another daemon may have made the first RSA key just now. Once there is a client, they
+ * because another daemon may have created the first RSA key just now. Once there is a client, they
  * include an RSA key: the discovery document names RS256, and applications keep the keys.
  */
 export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksView>> {
@@ -144,7 +144,7 @@ export async function viewJwks(ctx: KeyContext): Promise<z.output<typeof jwksVie
 
 /**
  * The private keys for ID tokens. For each algorithm, the key that signs now comes first; the
- * others wait, or verify earlier ID tokens. Makes an RSA key if none can sign.
+ * others wait, or verify earlier ID tokens. Creates an RSA key if none can sign.
  */
 export async function keysOfIdTokens(ctx: KeyContext): Promise<JWK[]> {
   const signs = ({ retiredAt }: ReadyKey) => retiredAt === null || retiredAt > ctx.now;
@@ -163,7 +163,7 @@ export async function keysOfIdTokens(ctx: KeyContext): Promise<JWK[]> {
  * one signs.
  */
 async function addRsaKey(ctx: KeyContext): Promise<void> {
-  const made = await makeSigningKey(ctx, generateRsaKey);
+  const made = await createSigningKey(ctx, generateRsaKey);
   await transaction(async () => {
     const current = await SigningKey.findAll({ where: { retiredAt: null } });
     if (!current.some(({ publicJwk }) => isRsa(publicJwk))) await SigningKey.create(made);
@@ -172,7 +172,7 @@ async function addRsaKey(ctx: KeyContext): Promise<void> {
 }
 
 /** A row for a new signing key, with its private half sealed. */
-export async function makeSigningKey(
+export async function createSigningKey(
   ctx: KeyContext,
   generate: typeof generateRsaKey = generateSigningKey,
 ) {

@@ -21,8 +21,8 @@ function ldapLimit({ config }: Context, name: string, of: string, apart = ''): L
 }
 
 /**
- * Like `directoryLimits`, plus a limit for the tester across organizations: a person can make many
- * organizations.
+ * Like `directoryLimits`, plus a limit for the tester across organizations: a person can create
+ * many organizations.
  */
 export function testedLimits(ctx: Context, username: string, organizationId: string): Limit[] {
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
@@ -81,7 +81,7 @@ export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
   return ldapLimit(ctx, 'ldap bind of operator', organizationId);
 }
 
-/** Like `operatorBindLimit`, for all organizations: one person can make many organizations. */
+/** Like `operatorBindLimit`, for all organizations: one person can create many organizations. */
 export function operatorBindsLimit(ctx: Context): Limit {
   const { addressFailures: most } = ctx.config.limits;
   return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };

@@ -6,7 +6,7 @@ import type { SignedUp } from '../../signin/sign-up/signed-up.ts';
 import { isStranger } from '../limits/password.ts';
 import type { NoticeMailing } from './notice.ts';
 
-/** A mail to write and send. Its code or token is made when it is sent (security X4). */
+/** A mail to write and send. Its code or token is created when it is sent (security X4). */
 export type Mailing =
   /** A code, if an account with the address exists and can use it. */
   | ({ about: 'code'; purpose: EntryPurpose; email: string } & Requester)

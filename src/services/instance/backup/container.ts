@@ -19,7 +19,7 @@ export const restoreInput = z.strictObject({
 
 /** The header of a backup, before the database. */
 export const backupHeader = z.object({
-  /** The idctl version that made the backup. */
+  /** The idctl version that created the backup. */
   version: z.string(),
   createdAt: instant,
   database: z.enum(['sqlite', 'postgres']),

@@ -95,7 +95,7 @@ export async function requireAccount(user: string): Promise<Account> {
 
 /**
  * Holds the account, and refuses if the caller's credential was revoked since the request began.
- * Call it before making a credential, so that none outlives a reclaim (security I3).
+ * Call it before creating a credential, so that none outlives a reclaim (security I3).
  */
 export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
   if ((await hold.account(accountId)) !== null && (await isLive(ctx))) return;
@@ -127,13 +127,13 @@ const freshMs = 10 * 60_000;
 const blurMs = 10 * 60_000;
 
 /**
- * Makes an id for an account that SCIM makes at a stranger's address. Its time is close to that of
- * an existing account, so it does not reveal that the account is new (security I4).
+ * Creates an id for an account that SCIM creates at a stranger's address. Its time is close to that
+ * of an existing account, so it does not reveal that the account is new (security I4).
  */
 export async function idLikeOthers(ctx: Context): Promise<string> {
   const { ids } = await sampleIds(ctx);
   const like = ids.length === 0 ? undefined : ids[randomInt(ids.length)];
-  // The time only moves back: no account is made in the future.
+  // The time only moves back: no account is created in the future.
   return like === undefined ? orderedId() : idAround(millisecondOf(like) - randomInt(blurMs));
 }
 

@@ -42,7 +42,7 @@ interface OwnOperation<Input extends z.ZodObject, Output extends z.ZodType, View
   };
 }
 
-/** Makes an operation on the caller's own data; the operator must name the account. */
+/** Creates an operation on the caller's own data; the operator must name the account. */
 export function ownOperation<
   Input extends z.ZodObject,
   Output extends z.ZodType,

@@ -132,7 +132,8 @@ export const revokeApp = ownOperationById({
   run: async (ctx, input, whose) => {
     const app = await requireApp(input.id, whose);
     await transaction(async () => {
-      // Minting holds the account too, so that no token is made for an app that is being removed.
+      // Minting holds the account too, so that no token is created for an app that is being
+      // removed.
       await hold.account(app.accountId);
       if (input.keepTokens) await AccessToken.update({ appId: null }, { where: { appId: app.id } });
       if ((await OAuthApp.destroy({ where: { id: app.id } })) === 0) throw noSuchApp(app.id);

@@ -36,7 +36,7 @@ export interface RightCode extends CodeOf {
 }
 
 /**
- * Makes a code, which replaces the earlier code. Call it inside a transaction. With `keepTries`,
+ * Creates a code, which replaces the earlier code. Call it inside a transaction. With `keepTries`,
  * attempts with the earlier code still count, because no new code was requested.
  */
 export async function writeCode(

@@ -13,7 +13,7 @@ export const credentialKinds = [
   'identity',
 ] as const;
 
-/** The credentials of one kind: how many, and when the oldest and the newest were made. */
+/** The credentials of one kind: how many, and when the oldest and the newest were created. */
 interface Counted {
   kind: (typeof credentialKinds)[number];
   organization: string | null;

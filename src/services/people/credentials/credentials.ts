@@ -119,7 +119,7 @@ const forever = new Date('9999-12-31');
 export async function sweepCredentials({ now }: Context, stop: Stop): Promise<void> {
   const expired = { column: 'expires_at', before: now };
   for (const step of Object.values(steps)) await deleteOld(step, expired, stop);
-  // A refresh token that was made before this has expired; ids are ordered by time.
+  // A refresh token that was created before this has expired; ids are ordered by time.
   const made = idOfInstant(after(now, -refreshIdleSeconds).getTime());
   const old = { column: 'id', before: made, and: expired };
   await deleteOld(RefreshToken, old, stop);
@@ -140,8 +140,8 @@ export const credentialView = z.object({
     .nullable()
     .describe('For an identity: the organization, or the social provider.'),
   count: z.number().int(),
-  first: instant.nullable().describe('When the oldest was made; null for a password.'),
-  last: instant.nullable().describe('When the newest was made; null for a password.'),
+  first: instant.nullable().describe('When the oldest was created; null for a password.'),
+  last: instant.nullable().describe('When the newest was created; null for a password.'),
 });
 
 /** Lists the credentials of the account, one line per kind, organization and social provider. */

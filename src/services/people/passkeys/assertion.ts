@@ -6,7 +6,7 @@ import { Passkey } from '../../../database/models/passkey.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { jsonIn } from '../../../input.ts';
 import type { Reason } from '../../../reasons.ts';
-import { type Bound, makeChallenge, type Purpose, spendChallenge } from './challenge.ts';
+import { type Bound, createChallenge, type Purpose, spendChallenge } from './challenge.ts';
 import { relyingPartyOf } from './relying-party.ts';
 
 // Asks an authenticator for a passkey, and checks the answer.
@@ -55,7 +55,7 @@ export async function askForPasskey(
   given: string | undefined,
 ): Promise<{ options: AssertionOptions; browser: string }> {
   const { accountId } = bound;
-  const { challenge, browser } = makeChallenge(ctx, bound, given);
+  const { challenge, browser } = createChallenge(ctx, bound, given);
   const own = accountId === null ? [] : await Passkey.findAll({ where: { accountId } });
   const options = {
     challenge: Buffer.from(challenge).toString('base64url'),

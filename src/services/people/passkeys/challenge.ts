@@ -42,10 +42,10 @@ const fields = z.strictObject({
 const cookieForm = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Makes a challenge, and the cookie that binds it to this browser. A browser keeps the cookie that
- * it has, so that two tabs do not disturb each other.
+ * Creates a challenge, and the cookie that binds it to this browser. A browser keeps the cookie
+ * that it has, so that two tabs do not disturb each other.
  */
-export function makeChallenge(ctx: Context, bound: Bound, given: string | undefined) {
+export function createChallenge(ctx: Context, bound: Bound, given: string | undefined) {
   const browser = given !== undefined && cookieForm.test(given) ? given : randomToken(256);
   const id = randomToken(128);
   const payload: z.output<typeof fields> = {

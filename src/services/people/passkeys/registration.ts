@@ -11,7 +11,7 @@ import {
   handleOf,
   refusalOf,
 } from './assertion.ts';
-import { type Bound, makeChallenge, spendChallenge } from './challenge.ts';
+import { type Bound, createChallenge, spendChallenge } from './challenge.ts';
 import { relyingPartyOf } from './relying-party.ts';
 
 // A new passkey: the options for the browser, and the check of the authenticator's answer.
@@ -72,7 +72,7 @@ export async function askForNewPasskey(
 ): Promise<{ options: z.output<typeof creationOptions>; browser: string }> {
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
   const present = await Passkey.findAll({ where: { accountId } });
-  const { challenge, browser } = makeChallenge(ctx, boundTo(accountId), given);
+  const { challenge, browser } = createChallenge(ctx, boundTo(accountId), given);
   const { id, name } = relyingPartyOf(ctx);
   const options = {
     ...asked,

@@ -23,7 +23,7 @@ import { viewUser } from '../accounts/account.ts';
 type SessionTimes = Pick<Session, 'id' | 'expiresAt'>;
 type RefreshRow = Pick<RefreshToken, 'id' | 'keyId' | 'issuedAt' | 'expiresAt'>;
 
-/** Makes, but does not store, a refresh token for two weeks, or until its session expires. */
+/** Creates, but does not store, a refresh token for two weeks, or until its session expires. */
 export async function nextRefreshToken(ctx: Context, session: SessionTimes): Promise<RefreshRow> {
   const { kid } = await currentSigner(ctx);
   const expiresAt = earlier(after(ctx.now, refreshIdleSeconds), session.expiresAt);

@@ -66,11 +66,11 @@ const createInput = z.strictObject({
     .describe(
       'read changes nothing. write (the default) changes things. admin also gives others access. ' +
         'No token can do what needs a session. ' +
-        'Only a session with your own second factor can make a token with scope admin.',
+        'Only a session with your own second factor can create a token with scope admin.',
     ),
 });
 
-/** Makes a personal access token. */
+/** Creates a personal access token. */
 export const createToken = ownOperation({
   authority: 'me.credentials',
   input: createInput,

@@ -26,7 +26,7 @@ export const tokenView = z.object({
   suspendedAt: instant.optional(),
 });
 
-/** The answer to making or regenerating a token; the value is not shown again. */
+/** The answer to creating or regenerating a token; the value is not shown again. */
 export const newTokenView = tokenView.extend({ token: z.string() });
 
 /** A token as its owner and the operator see it. */
@@ -51,7 +51,7 @@ export function recordTokenEvent(
   return recordEvent(ctx, { kind, subject, data: { account: token.accountId, ...more } });
 }
 
-/** The marks of a session or token. A credential that it makes keeps them. */
+/** The marks of a session or token. A credential that it creates keeps them. */
 interface Marks {
   /**
    * The organization whose provider is the only proof behind the session, or null. A passed second

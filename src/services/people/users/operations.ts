@@ -62,7 +62,7 @@ export const listUsers = operation({
   run: (ctx, input) => readRows(Account, {}, input, (row) => viewUser(ctx, row)),
 });
 
-/** Makes an account with an address that the operator confirms; the password is optional. */
+/** Creates an account with an address that the operator confirms; the password is optional. */
 export const createUser = operation({
   authority: 'operator',
   input: z.strictObject({

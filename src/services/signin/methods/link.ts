@@ -21,7 +21,8 @@ type Input = z.output<typeof openLoginLinkInput>;
 const linkSeconds = 600;
 
 /**
- * Makes a link that signs the account in once, within ten minutes; an earlier link becomes invalid.
+ * Creates a link that signs the account in once, within ten minutes; an earlier link becomes
+ * invalid.
  */
 export const createLoginLink = operation({
   authority: 'operator',
@@ -32,7 +33,7 @@ export const createLoginLink = operation({
     const token = randomToken(256);
     const expiresAt = after(ctx.now, linkSeconds);
     await transaction(async () => {
-      // No link may be made while another transaction ends the account's links.
+      // No link may be created while another transaction ends the account's links.
       const held = await hold.account(account.id);
       if (held === null || held.disabledAt !== null) throw disabled(account);
       await LoginLink.destroy({ where: { accountId: account.id } });

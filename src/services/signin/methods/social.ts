@@ -129,7 +129,7 @@ async function proveBySocial(
   return requirePerson(word);
 }
 
-/** The client configured for the provider now, if the state was made for it (security S6). */
+/** The client configured for the provider now, if the state was created for it (security S6). */
 function requireSameClient(ctx: Context, provider: SocialProvider, state: FlowState) {
   const client = findSocialClient(ctx, provider);
   const same =

@@ -52,7 +52,7 @@ export const listPasskeys = ownOperation({
     readRows(Passkey, { where: { accountId } }, input, viewPasskey),
 });
 
-/** The options to make a passkey with. */
+/** The options to create a passkey with. */
 export const optionsToAdd = operation({
   authority: 'me.credentials',
   input: z.strictObject({ browser: browserCookie }),
@@ -65,7 +65,7 @@ export const optionsToAdd = operation({
   },
 });
 
-/** Adds the passkey that the person's authenticator has made. */
+/** Adds the passkey that the person's authenticator has created. */
 export const registerPasskey = operation({
   authority: 'me.credentials',
   input: z.strictObject({

@@ -3,7 +3,7 @@ import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provid
 import { sessionSeconds } from '../../foundation/time.ts';
 import { adapterOf, cookieName, markOfRequest } from './adapters.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
-import { findGrant, makePolicy, scopes } from './policy.ts';
+import { createPolicy, findGrant, scopes } from './policy.ts';
 import { readBarred } from './read-once.ts';
 import { type ProviderRequest, requestNow } from './request.ts';
 import { acrValues } from './strength.ts';
@@ -75,7 +75,7 @@ export function configureProvider(baseUrl: string, keys: JWK[]): Configuration {
       },
       expected_sub: null,
     },
-    interactions: { policy: makePolicy(), url: signInUrl },
+    interactions: { policy: createPolicy(), url: signInUrl },
     findAccount,
     loadExistingGrant: findGrant,
     expiresWithSession: () => true,

@@ -16,7 +16,7 @@ export const scopes = ['openid', 'profile', 'email', 'groups', 'offline_access']
  * The checks of an authorization request: a sign-in (a fresh one if requested), then the client's
  * organization and role. There is no consent page; `prompt=consent` is accepted without one.
  */
-export function makePolicy(): interactionPolicy.DefaultPolicy {
+export function createPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   policy.remove('consent');
   const { Check, Prompt } = interactionPolicy;
@@ -50,7 +50,7 @@ async function admitPerson(visit: ProviderRequest, koa: KoaContextWithOIDC): Pro
   await requireGrant(ctx, koa, row, session);
 }
 
-/** Makes the one grant of the session and client, unless it exists. */
+/** Creates the one grant of the session and client, unless it exists. */
 async function requireGrant(
   ctx: Context,
   koa: KoaContextWithOIDC,
@@ -72,7 +72,7 @@ async function requireGrant(
     });
   } catch (error) {
     if (!isGrantTaken(error)) throw error;
-    // The rows of this request were read before the other request made the grant.
+    // The rows of this request were read before the other request created the grant.
     const found = await grantOf({ session, read: null }, koa);
     if (found === undefined) throw error;
     koa.oidc.entity('Grant', found);

@@ -38,7 +38,7 @@ export async function rehearseSignIn(
   accountId: string,
   take: Take,
 ): Promise<void> {
-  // Makes a missing key now: one that the rehearsal made would be rolled back.
+  // Creates a missing key now: one that the rehearsal created would be rolled back.
   await keysOfIdTokens(ctx);
   // Runs before the transaction, because this check writes nothing.
   const refused = await findRefusedUri(ctx, client);

@@ -74,7 +74,7 @@ async function tellNext(clientId: string, turn: Turn): Promise<boolean> {
   return true;
 }
 
-/** Sends a logout token, made for each attempt; null if the process is about to end. */
+/** Sends a logout token, created for each attempt; null if the process is about to end. */
 async function send(
   ctx: Context,
   uri: string,

@@ -148,7 +148,7 @@ async function requireTurn(
   await requirePlace(ctx, limit, 'The application sent too many requests.');
 }
 
-/** Whether the error means that another request has just made this grant. */
+/** Whether the error means that another request has just created this grant. */
 export function isGrantTaken(error: unknown): boolean {
   return violatedUnique(error)?.table === 'provider_records';
 }
@@ -160,7 +160,7 @@ export function isGrantTaken(error: unknown): boolean {
 async function spend(ctx: Context, model: string, value: string): Promise<boolean> {
   const row = await consumeRecord(idOf(model, value), ctx.now);
   if (row === null) return false;
-  // A code was counted when it was made.
+  // A code was counted when it was created.
   if (model === 'AuthorizationCode') return true;
   await requireTurn(ctx, row.sessionId, row.clientId, 1);
   // A refresh counts as a use of the session.

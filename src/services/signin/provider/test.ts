@@ -105,7 +105,7 @@ async function examineInstance(ctx: Context, client: Client, take: Take): Promis
     const rsa = (await listSigningKeys()).find(({ publicJwk }) => isRsa(publicJwk));
     // Other daemons publish a new key after some seconds.
     if (alg === 'RS256' && rsa !== undefined && after(rsa.createdAt, 10) > ctx.now)
-      return skipped('the key was made a few seconds ago');
+      return skipped('the key was created a few seconds ago');
     return wrong(`no key for ${alg}`, [
       'Restart the daemon.',
       { say: 'Then run', operation: 'key.list' },

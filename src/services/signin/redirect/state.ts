@@ -143,7 +143,7 @@ export interface Accepted {
 }
 
 /**
- * Runs `work` with the state if we made it, for this browser, and it is unexpired and unused.
+ * Runs `work` with the state if we created it, for this browser, and it is unexpired and unused.
  * Spends the state (security S2, S3) and binds the returned code to its provider (security S5). If
  * too many callbacks wait, refuses with `overloaded` and spends nothing (security S9).
  */

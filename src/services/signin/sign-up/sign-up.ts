@@ -32,7 +32,7 @@ import { createSignedUp, type SignedUp } from './signed-up.ts';
 type Input = z.output<typeof signUpInput>;
 
 /**
- * Makes an account for a person who signs up. If the instance sends mail, a code confirms the
+ * Creates an account for a person who signs up. If the instance sends mail, a code confirms the
  * address first, and the ticket proves which client signed up. In this case the answer and the work
  * are the same for a taken address, whose owner gets a mail (security P7).
  */
@@ -52,7 +52,7 @@ export async function signUp(ctx: Context, input: Input) {
 }
 
 /**
- * Makes the account and signs it in. Its address is unproved: the instance treats it as verified
+ * Creates the account and signs it in. Its address is unproved: the instance treats it as verified
  * (spec §2.6), but the organization that owns the domain does not (security I3).
  */
 async function signUpAtOnce(
@@ -118,10 +118,10 @@ async function mayInvite({ organizationId }: Invitation, domain: string): Promis
 }
 
 /**
- * Makes the account of a sign-up and mails a code to its address, inside the caller's transaction.
- * Replaces a sign-up that still waits for its code (security P11). If the account has other
- * credentials, only the code can end them. If the address is proved, its owner gets a mail, and
- * nothing else happens.
+ * Creates the account of a sign-up and mails a code to its address, inside the caller's
+ * transaction. Replaces a sign-up that still waits for its code (security P11). If the account has
+ * other credentials, only the code can end them. If the address is proved, its owner gets a mail,
+ * and nothing else happens.
  */
 export async function admitSignUp(
   ctx: Context,
@@ -153,8 +153,8 @@ export async function admitSignUp(
 }
 
 /**
- * Whether an unproved account has credentials that no sign-up made, such as an operator's token for
- * a SCIM user. Anyone can sign up with an address, so a sign-up alone must not end them.
+ * Whether an unproved account has credentials that no sign-up created, such as an operator's token
+ * for a SCIM user. Anyone can sign up with an address, so a sign-up alone must not end them.
  */
 async function hasMoreThanSignUp(ctx: Context, { id, awaitsCode }: Account): Promise<boolean> {
   const credentials = await listCredentials(ctx, id);

@@ -13,7 +13,7 @@ export interface SignedUp {
   passwordHash: string;
 }
 
-/** Makes the account of a sign-up; refuses with `already_exists` for a taken address. */
+/** Creates the account of a sign-up; refuses with `already_exists` for a taken address. */
 export async function createSignedUp(
   ctx: Context,
   { email, name, locale, passwordHash }: SignedUp,

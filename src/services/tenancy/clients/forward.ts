@@ -112,7 +112,7 @@ interface Going {
   restarted: boolean;
 }
 
-/** Makes a ticket for the signed-in person. Returns the URL that accepts the ticket. */
+/** Creates a ticket for the signed-in person. Returns the URL that accepts the ticket. */
 export async function issueTicket(
   ctx: Context,
   { origin, browser, to, restarted }: Going,

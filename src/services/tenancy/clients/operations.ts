@@ -53,7 +53,7 @@ export const showClient = operation({
     viewClient(ctx, await requireClientOf(organization, input.client)),
 });
 
-/** Makes a client, and returns its secret once, if it has one (`hasSecret`). */
+/** Creates a client, and returns its secret once, if it has one (`hasSecret`). */
 export const createClient = operation({
   authority: 'clients.change',
   input: z.strictObject({ org: ref, ...clientSettings }),

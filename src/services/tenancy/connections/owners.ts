@@ -14,7 +14,7 @@ export async function isOwnerAnywhere(accountId: string): Promise<boolean> {
 /**
  * Refuses the sign-in if the connection is unapproved and the account owns any organization
  * (security I8). The
- * rollback of the sign-in also removes a link that it made. Holds the account, because it may
+ * rollback of the sign-in also removes a link that it created. Holds the account, because it may
  * be getting the role now.
  */
 export async function requireApprovedForOwner(

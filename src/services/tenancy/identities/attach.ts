@@ -94,7 +94,7 @@ async function adopt(
  * Returns the account of a social proof, and whether it is new. A known key decides. Otherwise the
  * account is `linkTo`, the signed-in person who asked for the link, or else the account of the
  * address, or a new one. To get a key, an existing account's address must be proved (security O5):
- * a stranger may have made the account. Null if another account has the key, or the account has
+ * a stranger may have created the account. Null if another account has the key, or the account has
  * another key of this provider. A key linked in a session with the mark `unapproved` gets it too.
  * Call it inside the sign-in's transaction.
  */
@@ -183,7 +183,7 @@ export async function attachProvisioned(
 }
 
 /**
- * Sets the address of an account that SCIM made without one; returns whether it did. Unless
+ * Sets the address of an account that SCIM created without one; returns whether it did. Unless
  * `trust.domains` is off, the organization must have verified the address's domain. Otherwise, the
  * result would reveal accounts of other organizations (security I4).
  */
@@ -222,7 +222,7 @@ async function createAccount(
 ): Promise<Account> {
   const row = { id: orderedId(), email, emailProof, name, createdAt: ctx.now };
   const account = await Account.create(row);
-  hold.made('account', [account.id]);
+  hold.created('account', [account.id]);
   await recordEvent(ctx, {
     kind: 'user.created',
     ...eventAbout('user', account, organizationId),

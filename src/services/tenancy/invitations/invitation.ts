@@ -111,7 +111,7 @@ export async function describeInvitation(ctx: Context, id: string) {
     include: { model: Organization, as: 'organization', required: true },
   });
   const token = invitationToken(ctx, id);
-  // The token was made with an earlier master key, so only the inviter has the link.
+  // The token was created with an earlier master key, so only the inviter has the link.
   if (invitation === null || invitation.tokenHash !== hashInvitationToken(token)) return null;
   if ((await whyInvalid(invitation)) !== null) return null;
   const { email, role, organization } = invitation;

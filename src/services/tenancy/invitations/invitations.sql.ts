@@ -1,7 +1,7 @@
 import type { Role } from '../../../database/models/membership.ts';
 import { selectAmong } from '../../../database/select.ts';
 
-/** The account that made an invitation. */
+/** The account that created an invitation. */
 export interface Inviter {
   /** The id of the invitation. */
   id: string;
@@ -11,7 +11,7 @@ export interface Inviter {
   disabled: unknown;
 }
 
-/** The accounts that made these invitations, if they still exist. */
+/** The accounts that created these invitations, if they still exist. */
 export function findInviters(invitationIds: string[]): Promise<Inviter[]> {
   return selectAmong<Inviter>(
     invitationIds,

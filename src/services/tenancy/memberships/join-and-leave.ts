@@ -88,7 +88,7 @@ export async function addMembership(
   const { role, origin } = as;
   const synced = isSyncedBy(origin);
   await insertMembership({ ...key, ...as, synced, joinedAt: ctx.now });
-  hold.made('membership', [`${organizationId} ${accountId}`]);
+  hold.created('membership', [`${organizationId} ${accountId}`]);
   if (role === 'owner') await endUnapproved(ctx, organizationId, [accountId]);
   return Membership.build({ ...key, ...as, synced, joinedAt: ctx.now }, { isNewRecord: false });
 }

@@ -79,7 +79,7 @@ export function rightToGrant(role: Role) {
   return role === 'admin' ? 'members.grantAdmin' : 'members.change';
 }
 
-/** The origin of a membership that this actor makes manually. */
+/** The origin of a membership that this actor creates manually. */
 export function byHand(actor: Actor): Origin {
   return actor.kind === 'user' ? { kind: 'manual', by: actor.accountId } : { kind: 'operator' };
 }

@@ -124,7 +124,7 @@ export async function joinTogether(
     message: `Another admin has just added a member to ${organization.slug}.`,
     hint: { say: 'Plan again', operation: 'plan', with: { org: organization.slug } },
   });
-  hold.made(
+  hold.created(
     'membership',
     simple.map(({ id }) => `${organization.id} ${id}`),
   );

@@ -70,7 +70,7 @@ async function countMembers(projectIds: string[]): Promise<(projectId: string) =
   return (projectId) => members.get(projectId) ?? 0;
 }
 
-/** Makes a project without members. Refuses with `already_exists` for a taken slug. */
+/** Creates a project without members. Refuses with `already_exists` for a taken slug. */
 export const createProject = operation({
   authority: 'projects.change',
   input: z.strictObject({ org: ref, name, slug: slug.optional() }),
@@ -87,7 +87,7 @@ export const createProject = operation({
 });
 
 /**
- * Makes projects without members, in few statements. Refuses with `already_exists` for a taken
+ * Creates projects without members, in few statements. Refuses with `already_exists` for a taken
  * slug.
  */
 export async function createProjects<const Given extends readonly { slug: string; name: string }[]>(
@@ -109,7 +109,7 @@ export async function createProjects<const Given extends readonly { slug: string
         ? 'Choose another short name with --slug (or `slug`).'
         : { say: 'Plan again', operation: 'plan', with: { org: organization.slug } },
   });
-  hold.made(
+  hold.created(
     'project',
     made.map(({ id }) => id),
   );

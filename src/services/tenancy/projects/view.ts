@@ -18,7 +18,7 @@ export const projectView = z.object({
 export const projectMemberView = z.object({
   ...memberView.pick({ userId: true, email: true, name: true }).shape,
   role: projectRole,
-  synced: z.boolean().describe('Whether group sync made the membership and may change it.'),
+  synced: z.boolean().describe('Whether group sync created the membership and may change it.'),
   origin: originView,
   joinedAt: instant,
 });

@@ -117,7 +117,9 @@ export function choicesIn(given: { [Name in keyof Choices]: boolean | null | und
   return Object.fromEntries(said);
 }
 
-/** The first organization, if its settings govern no account since the operator made a second. */
+/**
+ * The first organization, if its settings govern no account since the operator created a second.
+ */
 export const findOverruled = operation({
   authority: 'operator',
   input: z.strictObject({}),

@@ -48,7 +48,7 @@ const read: Read<Member[]> = async (_ctx, { id }) => {
   });
 };
 
-/** Whether a connection, SCIM or a mapping made the membership. Documents omit such members. */
+/** Whether a connection, SCIM or a mapping created the membership. Documents omit such members. */
 function isAutomatic({ kind }: Pick<Member, 'kind'>): boolean {
   return isConnectionKind(kind) || ['scim', 'mapping'].includes(kind);
 }
