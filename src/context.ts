@@ -56,7 +56,7 @@ export type Actor =
   | { kind: 'system'; name: string }
   | { kind: 'anonymous' };
 
-/** How a request authenticates its user: by session or token. A user's app gets `bot` tokens. */
+/** How a person's request is authenticated: by session or token. Apps get `bot` tokens. */
 type Proof =
   | { via: 'session'; sessionId: string }
   | { via: 'pat' | 'bot'; tokenId: string; scope: TokenScope };

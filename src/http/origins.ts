@@ -34,7 +34,7 @@ export function allowFriends({ friends }: Origins): RequestHandler {
 }
 
 /**
- * Refuses a changing request that a page of another site made in a user's browser. A request with a
+ * Refuses a changing request that a page of another site sent from a person's browser. A request with a
  * Bearer token or an API key passes: a page of another origin needs a preflight to add one. A
  * request of a configured origin passes if it has no session cookie.
  */

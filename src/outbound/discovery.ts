@@ -75,7 +75,7 @@ async function discover(issuer: string, fetch: CustomFetch): Promise<ProviderMet
       },
     );
   }
-  // The user's browser opens this URL, so the guard does not check it.
+  // The person's browser opens this URL, so the guard does not check it.
   if (issuer.startsWith('https:') && !checked.data.authorization_endpoint.startsWith('https:')) {
     throw providerFailed(
       'discovery',

@@ -43,7 +43,10 @@ export const eventPage = z.object({
   hasMore: z.boolean(),
 });
 
-/** An event for the operator. The list of all events adds organization slug and user address. */
+/**
+ * An event for the operator. The list of all events adds the slug of the organization and the
+ * address of the account.
+ */
 export const operatorEventView = z.object({
   ...eventView.shape,
   organization: z.string().nullable().optional(),

@@ -154,7 +154,7 @@ export async function admitSignUp(
 
 /**
  * Whether an unproved account has credentials that no sign-up created, such as an operator's token
- * for a SCIM user. Anyone can sign up with an address, so a sign-up alone must not end them.
+ * for an account of SCIM. Anyone can sign up with an address, so a sign-up alone must not end them.
  */
 async function hasMoreThanSignUp(ctx: Context, { id, awaitsCode }: Account): Promise<boolean> {
   const credentials = await listCredentials(ctx, id);
