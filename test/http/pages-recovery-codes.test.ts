@@ -94,10 +94,10 @@ test('P17 on the account page, a code confirms the session, new codes replace th
   idctl.wait(11 * 60);
   const page = await open(client, '/');
   const refused = await page.submit('/account/recovery-codes');
-  expect(refused.text).toContain('Before you make new recovery codes, confirm that it is you.');
+  expect(refused.text).toContain('Before you create new recovery codes, confirm that it is you.');
   const section = 'recovery-codes';
   const again = await refused.submit('/account/confirm', { section, recoveryCode: codes[0] ?? '' });
-  expect(again.text).toContain('you can make new recovery codes.');
+  expect(again.text).toContain('you can create new recovery codes.');
   const shown = await again.submit('/account/recovery-codes');
   const renewed = codesIn(shown);
   expect(renewed).toHaveLength(10);

@@ -24,7 +24,7 @@ export function addRecoveryCodeCommands(program: Command): void {
     },
   });
   verb(code, 'regenerate', {
-    summary: 'Make ten new recovery codes; the old ones are then refused',
+    summary: 'Create ten new recovery codes; the old ones are then refused',
     detail: 'With --quiet it prints only the codes, one on each line.',
     required: user,
     rehearsable: true,
@@ -41,7 +41,7 @@ async function regenerate(call: Call): Promise<void> {
     call.show({ codes: null, createdAt }, made);
     return;
   }
-  await call.confirm('Make new recovery codes? The old ones are then refused.');
+  await call.confirm('Create new recovery codes? The old ones are then refused.');
   const view = await call.operate(operation.forOperator);
   showCodes(call, view, made, view.codes);
 }

@@ -35,7 +35,7 @@ export const twoFactorRoutes = [
     cli: 'recovery-code status',
   }),
   route('POST', '/api/v1/me/recovery-codes', regenerateRecoveryCodes, {
-    summary: 'Make ten new recovery codes, shown only once; needs a recent sign-in',
+    summary: 'Create ten new recovery codes, shown only once; needs a recent sign-in',
     status: 201,
     dryRun: true,
     cli: 'recovery-code regenerate',

@@ -20,7 +20,7 @@ const occasions: Record<ConfirmingSection, string> = {
   profile: 'change your address',
   passkeys: 'add or remove a passkey',
   'two-factor': 'set up an authenticator',
-  'recovery-codes': 'make new recovery codes',
+  'recovery-codes': 'create new recovery codes',
   'sign-in': 'connect an account',
   connections: 'approve a connection',
   leaving: 'delete your account',

@@ -17,8 +17,8 @@ export function recoveryCodesSection(
       ? 'You have no recovery codes.'
       : `${counted(remaining, 'code is', 'codes are')} left, made ${ago(draft.ctx.now, createdAt)}.`;
   const content = html`<p>${left} If you cannot use your other second factor, sign in with a recovery code.</p>
-${remaining > 0 && html`<p class="quiet">If you make new codes, the old ones are refused.</p>`}`;
-  const button = html`<button class="small" type="submit">Make new recovery codes</button>`;
+${remaining > 0 && html`<p class="quiet">If you create new codes, the old ones are refused.</p>`}`;
+  const button = html`<button class="small" type="submit">Create new recovery codes</button>`;
   return section(
     draft,
     'recovery-codes',

@@ -10,18 +10,20 @@ type Notified = Pick<Account, 'id' | 'email' | 'emailProof'>;
 
 /**
  * Tells the person of an account by mail what happened to it. Call it inside the transaction of the
- * change. An unproved address gets no notice, because it may be a stranger's.
+ * change. An unproved address gets no notice, because it may be a stranger's. Returns whether a mail
+ * goes out.
  */
-export async function notify(ctx: Context, account: Notified, notice: Notice): Promise<void> {
+export async function notify(ctx: Context, account: Notified, notice: Notice): Promise<boolean> {
   const { email } = account;
-  if (email === null || !isMailConfigured(ctx)) return;
+  if (email === null || !isMailConfigured(ctx)) return false;
   // The old address learns of a change in any case (security P18).
   const isToOld = notice.what === 'address-changed' && notice.address === 'old';
-  if (!isToOld && (ctx.config.mail.notices === 'off' || !isProved(account))) return;
-  if (notice.what === 'new-browser' && !(await mayTellOfBrowser(ctx, account))) return;
+  if (!isToOld && (ctx.config.mail.notices === 'off' || !isProved(account))) return false;
+  if (notice.what === 'new-browser' && !(await mayTellOfBrowser(ctx, account))) return false;
   const { address, userAgent } = ctx.client;
   const from = isOwn(ctx.actor, account) ? { address, userAgent } : null;
   await queueMail(ctx, { about: 'notice', email, notice, from });
+  return true;
 }
 
 /** Whether the holder of the account acts. During a sign-in, the actor is still anonymous. */

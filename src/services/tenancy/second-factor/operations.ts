@@ -27,6 +27,7 @@ const factorResetView = memberView.extend({
   authenticatorRemoved: z.boolean(),
   passkeysRemoved: z.int(),
   sessionsEnded: z.int(),
+  told: z.boolean().describe('Whether a mail tells the person.'),
 });
 
 type Reset = z.output<typeof factorResetView>;
@@ -43,7 +44,10 @@ export const resetMemberFactor = operation({
   ends: {
     ask: (view) => `Remove ${factorsOf(view)} of ${nameOf(view)}?`,
     effects: (view) => ['Recovery codes end too.', ...sessionsEnding(view)],
-    done: (view) => `Removed ${factorsOf(view)} of ${nameOf(view)}.`,
+    done: (view) => [
+      `Removed ${factorsOf(view)} of ${nameOf(view)}.`,
+      ...(view.told ? [] : ['No mail tells the person, so tell them yourself.']),
+    ],
   },
   run: async (ctx, input, standing) => {
     const { organization } = standing;
@@ -62,7 +66,7 @@ export const resetMemberFactor = operation({
       }
       const removed = await removeFactors(ctx, account);
       const by = byOperator ? null : organization.name;
-      await notify(ctx, account, { what: 'second-factor-reset', by });
+      const told = await notify(ctx, account, { what: 'second-factor-reset', by });
       if (!byOperator && !(await hasWayIn(ctx, await account.reload())))
         throw operatorNeeded(account);
       await recordEvent(ctx, {
@@ -70,7 +74,7 @@ export const resetMemberFactor = operation({
         ...eventAbout('user', { id: account.id, name: shown.name }, organization.id),
         data: removed,
       });
-      return { ...viewMember(membership, shown), ...removed };
+      return { ...viewMember(membership, shown), ...removed, told };
     });
   },
 });
