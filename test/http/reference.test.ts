@@ -50,8 +50,11 @@ test('the API document has every route with its fields, and no other route but t
   ).toEqual(['email', 'password']);
   expect(paths['/api/v1/orgs/{org}/members'].get.parameters).toMatchObject([
     { name: 'org', in: 'path', required: true },
+    { name: 'q', in: 'query', required: false },
+    { name: 'role', in: 'query', required: false },
     { name: 'limit', in: 'query', required: false },
     { name: 'cursor', in: 'query', required: false },
+    { name: 'before', in: 'query', required: false },
   ]);
   expect(JSON.stringify(paths['/api/v1/auth/resume'])).not.toContain('refreshToken');
 });

@@ -46,9 +46,16 @@ export function addMemberCommands(program: Command): void {
   verb(member, 'list', {
     summary: 'List the members',
     required: org,
-    example: 'idctl member list --org acme',
-    run: async (call) =>
-      call.list((await operations()).listMembers, fields, 'There are no members.'),
+    options: {
+      '--search <text>': 'only people with this text in their name or address',
+      '--role <role>': 'only this role: member, admin or owner',
+    },
+    example: 'idctl member list --org acme --search byron',
+    run: async (call) => {
+      const { search: q, ...input } = call.input;
+      const { listMembers } = await operations();
+      await call.list(listMembers, fields, 'There are no such members.', { ...input, q });
+    },
   });
   verb(member, 'role <user>', {
     summary: 'Change the role of a member',

@@ -1,4 +1,5 @@
 import { select } from '../../database/select.ts';
+import { likePrefix } from '../../text/like.ts';
 
 /** The kinds of names that shell completion reads from the database. */
 export type Kind = 'org' | 'user' | 'domain' | 'project';
@@ -25,12 +26,11 @@ const queries: Record<Kind, string> = {
  * organization. Only for users who can read the database, which must be open.
  */
 export async function listNames(kind: Kind, begin: string, org: string | undefined) {
-  const like = `${begin.replace(/[\\%_]/g, '\\$&')}%`;
   const within = org !== undefined && (kind === 'domain' || kind === 'project');
   const sql = [
     `${queries[kind]} ESCAPE '\\'`,
     ...(within ? ['AND (o.slug = $2 OR CAST(o.id AS TEXT) = $2)'] : []),
     `ORDER BY 1 LIMIT ${most}`,
   ].join(' ');
-  return select<NamedThing>(sql, within ? [like, org] : [like]);
+  return select<NamedThing>(sql, within ? [likePrefix(begin), org] : [likePrefix(begin)]);
 }

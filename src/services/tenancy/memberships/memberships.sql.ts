@@ -1,5 +1,8 @@
 import type { Context } from '../../../context.ts';
-import { select, selectAmong } from '../../../database/select.ts';
+import { textAt } from '../../../database/dialect-sql.ts';
+import type { Role } from '../../../database/models/membership.ts';
+import { dialectOfDatabase, select, selectAmong } from '../../../database/select.ts';
+import { likeWith } from '../../../text/like.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
 
 // The SQL that finds members.
@@ -121,4 +124,99 @@ export function findMarked(
   return selectAmong<{ accountId: string; kind: string }>(accountIds, (list) =>
     marks.join(' UNION ALL ').replaceAll('LIST', list),
   );
+}
+
+/** The members to find. `from` is an id; with `back`, it comes after them, and the last are first. */
+interface Wanted {
+  from: string;
+  back: boolean;
+  limit: number;
+  q?: string | undefined;
+  role?: Role | undefined;
+}
+
+/** The most members that one search looks at, so that it does not hold others up. */
+const maxSearched = 10_000;
+
+/**
+ * The ids of the organization's members from `from` on, in order of their ids. `q` finds a part of
+ * the name or address that the organization sees. If the search stops before the last member, `end`
+ * is the last id that it looked at; else null.
+ */
+export async function findMembers(
+  organizationId: string,
+  { from, back, limit, q, role }: Wanted,
+): Promise<{ ids: string[]; end: string | null }> {
+  const order = back ? 'DESC' : 'ASC';
+  const hides = q !== undefined && (await hidesPeople(organizationId));
+  const members = `SELECT account_id, role FROM memberships
+    WHERE organization_id = $1 AND account_id ${back ? '<' : '>'} $2 ORDER BY account_id ${order}`;
+  const bind: unknown[] = [organizationId, from, limit];
+  const conditions: string[] = [];
+  if (role !== undefined) conditions.push(`m.role = $${bind.push(role)}`);
+  if (q !== undefined) {
+    const some = spellings(q).map((spelling) => `$${bind.push(likeWith(spelling))}`);
+    conditions.push(isShownWith(some, hides));
+  }
+  const filtered = conditions.length > 0;
+  const rows = await select<{ id: string }>(
+    `SELECT m.account_id AS id FROM (${members}${filtered ? ` LIMIT ${maxSearched}` : ''}) m
+       ${q === undefined ? '' : 'JOIN accounts a ON a.id = m.account_id'} ${hides ? said : ''}
+      ${filtered ? `WHERE ${conditions.join(' AND ')}` : ''}
+      ORDER BY m.account_id ${order} LIMIT $3`,
+    bind,
+  );
+  const ids = rows.map(({ id }) => id);
+  if (!filtered || ids.length === limit) return { ids, end: null };
+  const [last] = await select<{ id: string }>(
+    `SELECT account_id AS id FROM (${members} LIMIT 1 OFFSET ${maxSearched - 1}) m`,
+    [organizationId, from],
+  );
+  return { ids, end: last?.id ?? null };
+}
+
+/** Joins the SCIM record that stands for the person; see `shownTo`. */
+const said = `LEFT JOIN scim_records r ON r.organization_id = $1 AND r.account_id = m.account_id
+  AND r.link IN ('attached', 'created') AND NOT EXISTS (SELECT 1 FROM domains d
+    WHERE d.organization_id = $1 AND d.state = 'Verified' AND a.email LIKE '%@' || d.name)`;
+
+/** Whether a SCIM record may stand for a member. Without one, a search is cheaper. */
+async function hidesPeople(organizationId: string): Promise<boolean> {
+  const rows = await select(
+    `SELECT 1 AS one FROM scim_records
+      WHERE organization_id = $1 AND link IN ('attached', 'created') LIMIT 1`,
+    [organizationId],
+  );
+  return rows.length > 0;
+}
+
+/** The condition that what the organization sees of the person is like one of the patterns. */
+function isShownWith(patterns: string[], hides: boolean): string {
+  const dialect = dialectOfDatabase();
+  const like = (text: string) => patterns.map((pattern) => `${text} LIKE ${pattern} ESCAPE '\\'`);
+  const name = dialect === 'sqlite' ? 'a.name' : 'lower(a.name)';
+  const account = [...like(name), ...like('a.email')].join(' OR ');
+  if (!hides) return `(${account})`;
+  const names = [
+    ['name', 'formatted'],
+    ['name', 'givenName'],
+    ['name', 'familyName'],
+    ['displayName'],
+  ].map((path) => `COALESCE(${textAt(dialect, 'r.search', path)}, '')`);
+  const record = like(`(${names.join(" || ' ' || ")} || ' ' || r.user_name_canonical)`).join(
+    ' OR ',
+  );
+  return `CASE WHEN r.id IS NULL THEN ${account} ELSE ${record} END`;
+}
+
+/**
+ * The spellings to look for. SQLite lowers only the letters of ASCII, so the first letters of words
+ * are looked for as capitals too.
+ */
+function spellings(q: string): string[] {
+  const lower = q.toLowerCase();
+  const capital = lower.replace(/(?<!\p{L})\p{L}/gu, (letter) =>
+    letter > '\x7f' ? letter.toUpperCase() : letter,
+  );
+  return capital === lower ? [lower] : [lower, capital];
 }

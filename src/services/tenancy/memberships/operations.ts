@@ -1,4 +1,3 @@
-import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
@@ -7,10 +6,10 @@ import { Membership } from '../../../database/models/membership.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
-import { readShown } from '../../foundation/authority/shown.ts';
+import { readShown, shownTo } from '../../foundation/authority/shown.ts';
 import { id, ref, role, userRef } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
-import { pageInput, pageOf } from '../../foundation/page.ts';
+import { firstKey, pageInput, pageOf } from '../../foundation/page.ts';
 import { isLive } from '../../people/accounts/account.ts';
 import { tokenView, viewToken } from '../../people/tokens/token.ts';
 import { endMember } from './join-and-leave.ts';
@@ -21,32 +20,70 @@ import {
   rightToGrant,
   viewMember,
 } from './membership.ts';
-import { findAdminTokens } from './memberships.sql.ts';
+import { findAdminTokens, findMembers } from './memberships.sql.ts';
 import { changeRoles } from './together.ts';
 
 // Members of an organization; add.ts adds them.
 
-/** Lists the organization's members. */
+const listInput = z.strictObject({
+  org: ref,
+  q: z
+    .string()
+    .trim()
+    .max(200, 'must have at most 200 characters')
+    .optional()
+    .describe('A part of the name or address.'),
+  role: role.optional(),
+  ...pageInput,
+  before: id
+    .optional()
+    .describe('Reads the page before this member, from `previousCursor`, instead of `cursor`.'),
+});
+
+const memberPage = pageOf(memberView).extend({
+  previousCursor: z
+    .string()
+    .nullable()
+    .describe('The value of `before` for the page before this one; null on the first page.'),
+});
+
+/**
+ * Lists the organization's members, or those with this role and this text in their name or address.
+ * A search looks at 10,000 members for one page, so a page with a `nextCursor` may have few items.
+ */
 export const listMembers = operation({
   authority: 'members.see',
-  input: z.strictObject({ org: ref, ...pageInput }),
-  output: pageOf(memberView),
-  run: (_ctx, input, { organization }) =>
-    readShown(
+  input: listInput,
+  output: memberPage,
+  run: async (_ctx, input, { organization }) => {
+    const { ids, ...cursors } = await findPage(organization.id, input);
+    const rows = await Membership.findAll({
+      where: { organizationId: organization.id, accountId: ids },
+      // PostgreSQL may read accounts first, and does not derive this condition from the join.
+      include: { model: Account, as: 'account', where: { id: ids } },
+      order: ['accountId'],
+    });
+    const shown = await shownTo(
       organization.id,
-      input,
-      (after, limit) =>
-        Membership.findAll({
-          where: { organizationId: organization.id, accountId: { [Op.gt]: after } },
-          // PostgreSQL may read accounts first, and does not derive this condition from the join.
-          include: { model: Account, as: 'account', where: { id: { [Op.gt]: after } } },
-          order: ['accountId'],
-          limit,
-        }),
-      (row) => row.accountId,
-      viewMember,
-    ),
+      rows.map(({ account }) => account),
+    );
+    return { items: rows.map((row) => viewMember(row, shown(row.account))), ...cursors };
+  },
 });
+
+async function findPage(
+  organizationId: string,
+  { cursor = firstKey, before, limit, ...by }: z.output<typeof listInput>,
+) {
+  const back = before !== undefined;
+  const from = before ?? cursor;
+  const found = await findMembers(organizationId, { ...by, from, back, limit: limit + 1 });
+  const ids = found.ids.slice(0, limit);
+  const beyond = found.ids.length > limit ? (ids.at(-1) ?? null) : found.end;
+  const begin = ids[0] ?? null;
+  if (back) return { ids, nextCursor: begin, previousCursor: beyond };
+  return { ids, nextCursor: beyond, previousCursor: cursor === firstKey ? null : begin };
+}
 
 /**
  * Changes a role. Only owners and the operator may grant or withdraw the owner role. The last owner

@@ -1,0 +1,9 @@
+/** The pattern of SQL's LIKE, with `ESCAPE '\\'`, for texts that begin with this text. */
+export function likePrefix(text: string): string {
+  return `${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** The pattern for texts that contain this text. */
+export function likeWith(text: string): string {
+  return `%${likePrefix(text)}`;
+}
