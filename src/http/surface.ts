@@ -8,6 +8,7 @@ import { resetPages } from './pages/login/reset.ts';
 import { signInPages } from './pages/login/sign-in.ts';
 import { signUpPages } from './pages/login/sign-up.ts';
 import { logoutPages } from './pages/logout.ts';
+import { organizationPage } from './pages/organization/overview.ts';
 import { peoplePage } from './pages/organization/people.ts';
 import type { Page } from './pages/page.ts';
 import { operationRoutes } from './routes/list.ts';
@@ -24,6 +25,7 @@ export const pages: Page[] = [
   acceptPage,
   forwardPage,
   ...accountPages,
+  organizationPage,
   peoplePage,
   ...logoutPages,
 ];

@@ -28,7 +28,7 @@ test('§5.4 a member sees the people of the organization, in pages of fifty', as
     await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
   }
   const account = await open(client, '/');
-  expect(account.body).toContain(`href="/orgs/${org.slug}/people"`);
+  expect(account.body).toContain(`href="/orgs/${org.slug}"`);
   const first = await open(client, `/orgs/${org.slug}/people`);
   expect([first.status, first.text]).toEqual([200, expect.stringContaining('owner')]);
   const more = /href="([^"]*cursor=[^"]*)"/.exec(first.body)?.[1] ?? '';

@@ -38,7 +38,7 @@ describe('X10 interface page: every page and form', () => {
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages)
       expect(path).toMatch(
-        /^\/(login|account|orgs\/:org)\/[a-z-/]+$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
+        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
       );
   });
 

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { App, Context } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { requireWithoutBody } from '../../services/foundation/operation.ts';
 import { findPendingReturn } from '../../services/signin/pending.ts';
@@ -12,10 +12,11 @@ import { receive } from '../receive.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
 import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
-import { textOf } from './html.ts';
+import { type Html, textOf } from './html.ts';
 import { lookOf, pagePolicy, presentPage } from './layout.ts';
 import { formProof, formToken, requireFormToken } from './marks.ts';
-import { isSignedIn, type Page, type PageReply, type Visit } from './page.ts';
+import { navigation } from './navigation.ts';
+import { isSignedIn, type Page, type ShownPage, type Visit } from './page.ts';
 import { isRenewed, knownQuery, sendOn, sendToRenewal } from './renew.ts';
 
 const bodyLimit = 100 * 1024;
@@ -55,12 +56,16 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     response.set(pagePolicy(app.config, { origins: back }));
     const rehearse: Visit['rehearse'] = (operation, input) =>
       operation.rehearse?.(ctx, input) ?? app.rehearse(() => operation(ctx, input));
+    // Before the page acts: if it fails afterwards, a secret that is shown once would be lost.
+    const links = page.access === 'public' ? null : await navigation(ctx, page, given);
     const reply = await page.answer({ ctx, token, cookie, given, rehearse });
     const further = 'origins' in reply ? reply.origins : [];
     const script = 'script' in reply && reply.script === true;
     response.set(pagePolicy(app.config, { origins: [...back, ...further], script }));
     setCookies(response, [formCookie(browser), ...(reply.cookies ?? [])], secure);
-    send(app, application, reply, request, response);
+    if ('goTo' in reply) return void response.status(303).location(reply.goTo).end();
+    const shown = { ...reply, application: application?.name };
+    send(presentPage(lookOf(app.config), shown, links), reply, request, response);
   };
 }
 
@@ -132,20 +137,10 @@ async function applicationOf(
   return findApplication(ctx, returnTo, browser);
 }
 
-function send(
-  app: App,
-  application: Application | null,
-  reply: PageReply,
-  request: Request,
-  response: Response,
-): void {
-  if ('goTo' in reply) return void response.status(303).location(reply.goTo).end();
-  const { refusal } = reply;
+function send(document: Html, { refusal }: ShownPage, request: Request, response: Response): void {
   if (refusal !== undefined) {
     traceOf(request).refusal = refusal;
     response.status(statuses[refusal.kind]).set(refusalHeaders(refusal));
   }
-  response
-    .type('html')
-    .end(textOf(presentPage(lookOf(app.config), { ...reply, application: application?.name })));
+  response.type('html').end(textOf(document));
 }

@@ -39,6 +39,7 @@ const tag = 'script';
 export function presentPage(
   { name, logo }: Look,
   { title, main, wide, handOff, application, script }: ShownPage,
+  navigation: Html | null = null,
 ): Html {
   const brand = logo ? html`<img src="${logoPath}" alt="${name}">` : html`<span>${name}</span>`;
   return html`<!doctype html>
@@ -57,6 +58,7 @@ ${script && html`<script type="module" src="${scriptPath}"></${tag}>`}
 <body>
 <div class="${wide ? 'sheet wide' : 'sheet'}">
 <header class="brand">${brand}</header>
+${navigation}
 <main>
 ${application !== undefined && html`<p class="application">Sign in to continue to <strong>${application}</strong>.</p>`}
 ${main}

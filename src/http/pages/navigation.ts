@@ -1,23 +1,60 @@
+import type { Context } from '../../context.ts';
+import { isAllowed } from '../../services/foundation/authority/require.ts';
+import type { OrganizationRight } from '../../services/foundation/authority/table.ts';
+import { showMe } from '../../services/tenancy/profile/operations.ts';
 import { type Html, html } from './html.ts';
+import type { Page } from './page.ts';
 
 /** Other ways on from a page: links and small forms below its content. */
 export function otherLinks(...ways: Html[]): Html {
   return html`<nav class="below" aria-label="Other ways">${ways}</nav>`;
 }
 
-interface Organization {
-  slug: string;
-  name: string;
+/** The pages of an organization in its navigation, with the right that each needs. */
+const parts: { path: string; text: string; right: OrganizationRight }[] = [
+  { path: '', text: 'Overview', right: 'organization.see' },
+  { path: '/people', text: 'People', right: 'members.see' },
+];
+
+const inside = '/orgs/:org';
+
+/**
+ * The links between the pages of a signed-in person: the account, each organization, and the parts
+ * of the organization that the page is about. Null for a person without an organization.
+ */
+export async function navigation(
+  ctx: Context,
+  { path }: Pick<Page, 'path'>,
+  { org }: Record<string, string>,
+): Promise<Html | null> {
+  const { organizations } = await showMe(ctx, {});
+  if (organizations.length === 0) return null;
+  const isHere = ({ id, slug }: { id: string; slug: string }) =>
+    path.startsWith(inside) && (org === id || org === slug);
+  const here = organizations.find(isHere);
+  const all = [
+    link('/', 'Your account', path === '/' && 'page'),
+    ...organizations.map((each) =>
+      link(`/orgs/${each.slug}`, each.name, each === here && (path === inside ? 'page' : 'true')),
+    ),
+  ];
+  return html`<nav class="parts" aria-label="Pages"><ul>${all}</ul>${here && partsOf(here, path)}</nav>`;
 }
 
-/** The links between the pages of a signed-in person: the account, then each organization. */
-export function navigation(organizations: Organization[], here: string): Html {
-  const links = [
-    { href: '/', text: 'Your account' },
-    ...organizations.map(({ slug, name }) => ({ href: `/orgs/${slug}/people`, text: name })),
-  ];
-  return html`<nav class="parts" aria-label="Pages"><ul>${links.map(
-    ({ href, text }) =>
-      html`<li><a href="${href}"${href === here && html` aria-current="page"`}>${text}</a></li>`,
-  )}</ul></nav>`;
+function partsOf(
+  { slug, name, role }: { slug: string; name: string; role: Parameters<typeof isAllowed>[0] },
+  path: string,
+): Html {
+  const links = parts
+    .filter(({ right }) => isAllowed(role, right))
+    .map((part) => {
+      const of = inside + part.path;
+      const below = part.path !== '' && path.startsWith(`${of}/`) && 'true';
+      return link(`/orgs/${slug}${part.path}`, part.text, path === of ? 'page' : below);
+    });
+  return html`<ul aria-label="${name}">${links}</ul>`;
+}
+
+function link(href: string, text: string, current: 'page' | 'true' | false): Html {
+  return html`<li><a href="${href}"${current && html` aria-current="${current}"`}>${text}</a></li>`;
 }

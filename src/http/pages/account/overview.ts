@@ -9,7 +9,6 @@ import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { knownAs } from '../login/forms.ts';
 import { noticeOf } from '../marks.ts';
-import { navigation } from '../navigation.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
 import { badge, button, endingLink, rows } from '../rows.ts';
@@ -96,8 +95,7 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     title: 'Your account',
     wide: true,
     ...passkeyNeeds(more),
-    main: html`${me.organizations.length > 0 && navigation(me.organizations, '/')}
-<div class="head"><h1>${me.name}</h1>
+    main: html`<div class="head"><h1>${me.name}</h1>
 ${button(visit, '/account/sign-out', 'Sign out')}</div>
 ${connectionsSection(draft('connections'), more)}
 ${profileSection(draft('profile'), me, more)}
@@ -169,7 +167,7 @@ function listed({ organizations }: Me, { groups }: Described): Html {
         .join(', ');
       return {
         name,
-        href: `/orgs/${slug}/people`,
+        href: `/orgs/${slug}`,
         mark: badge(role),
         facts: [
           groups.has(id) && `Your role comes from the ${groups.get(id)}.`,

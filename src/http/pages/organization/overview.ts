@@ -1,0 +1,32 @@
+import { isAllowed } from '../../../services/foundation/authority/require.ts';
+import { showOrganization } from '../../../services/tenancy/organizations/operations.ts';
+import { showMe } from '../../../services/tenancy/profile/operations.ts';
+import { html } from '../html.ts';
+import { viewPage } from '../page.ts';
+import { badge, rows } from '../rows.ts';
+import { setUpSection } from './checklist.ts';
+import { sheet } from './sheet.ts';
+
+/** The start page of an organization: for its admins, also what is left to set up. */
+export const organizationPage = viewPage(
+  '/orgs/:org',
+  showOrganization,
+  async (visit, { id, slug, name, role = 'member' }) => {
+    const { organizations } = await showMe(visit.ctx, {});
+    const projects = organizations.find((each) => each.id === id)?.projects ?? [];
+    const mine = projects.map(({ slug: project, role: as, synced }) => {
+      return { name: project, mark: badge(as), facts: [synced && 'The role comes from a group.'] };
+    });
+    const people = { name: 'People', href: `/orgs/${slug}/people` };
+    const isAdmin = isAllowed(role, 'domains.see');
+    return sheet(
+      visit,
+      name,
+      html`${isAdmin && (await setUpSection(visit.ctx, { slug, role }))}
+<section aria-labelledby="about"><h2 id="about">In this organization</h2>
+${rows([{ ...people, mark: badge(`you are ${role}`), facts: ['Everyone who belongs to it, with their roles.'] }])}</section>
+<section aria-labelledby="projects"><h2 id="projects">Your projects</h2>
+${rows(mine, 'You are not in a project of this organization.')}</section>`,
+    );
+  },
+);
