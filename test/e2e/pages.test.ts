@@ -118,6 +118,8 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await told(page, 'alert').toContain('This code is wrong');
         await enterCode(page, code(0).replace(/^.../, '$& '));
         await told(page, 'status').toBe('Two-factor authentication is on.');
+        await page.getByLabel('I have stored them').check();
+        await page.getByRole('button', { name: 'Continue' }).click();
         await page.getByRole('button', { name: 'Sign out' }).click();
         await page.getByRole('status').waitFor();
         await present(page, email ?? '');

@@ -121,6 +121,8 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
       await page.getByLabel('Name of a new passkey').fill('My phone');
       await button(page, 'Add a passkey').click();
       await told(page, 'status').toBe('The passkey was added.');
+      await page.getByLabel('I have stored them').check();
+      await button(page, 'Continue').click();
       await authenticator.set({ touched: false });
       await signOut(page);
       return { email, id };

@@ -13,7 +13,7 @@ ${postForm(draft, '/account/leaving#leaving', button)}`;
   return section(
     draft,
     'leaving',
-    html`<p><a href="/account/export" download="idctl-account.json">Download your data</a>: all that is stored about you, as JSON.</p>
+    html`<p><a href="/account/export" download="idctl-account.json">Download your data</a>: all that is stored about you, in one file.</p>
 ${content}`,
   );
 }
