@@ -68,8 +68,9 @@ export const deleteMe = operation({
   input: z.strictObject({}),
   output: endedView,
   ends: {
-    ask: ({ email, name }) => `Delete your account ${email ?? name}?`,
+    ask: () => 'Delete your account?',
     effects: (view) => [
+      `It is the account of ${view.email ?? view.name}.`,
       ...lostOrganizations(view),
       ...lostCredentials(view),
       `You cannot undo this. After ${keptDays} days, your name and address are removed from the events about you.`,
@@ -139,5 +140,5 @@ function lostCredentials({ credentials, invitations }: Ended): string[] {
   });
   const sent = invitations === 0 ? [] : [`${counted(invitations, 'invitation')} that you sent`];
   const all = [...ending, ...sent];
-  return all.length === 0 ? [] : [`These end too: ${all.join(', ')}.`];
+  return all.length === 0 ? [] : [`These end with it: ${all.join(', ')}.`];
 }
