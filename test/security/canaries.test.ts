@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDomain, assertDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
@@ -82,6 +83,7 @@ async function live(): Promise<void> {
   await watched(async () => {
     await atTheTerminal();
     await byPassword();
+    await byRecoveryCode();
     await byMail();
     await byProvider();
     await wrongly();
@@ -141,6 +143,33 @@ async function byPassword(): Promise<void> {
       authorization: `Bearer ${learned.get('personalAccessToken')}`,
     }),
   );
+}
+
+async function byRecoveryCode(): Promise<void> {
+  const user = ['--user', `rita@${domain}`];
+  const create = ['user', 'create', `rita@${domain}`, '--name', 'Rita', '--password-stdin'];
+  await run(create, secrets.password);
+  const outOf = async (words: string[]) => JSON.parse((await site.run([...words, '--json'])).out);
+  const { secret } = await outOf(['totp', 'enroll', ...user]);
+  learn('totpSecret', secret);
+  const code = generateSync({ secret, epoch: Math.floor(Date.now() / 1000) });
+  const { recoveryCodes } = await outOf(['totp', 'confirm', ...user, '--code', code]);
+  learn('replacedRecoveryCode', recoveryCodes[0]);
+  const { codes } = await outOf(['recovery-code', 'regenerate', ...user, '--yes']);
+  learn('usedRecoveryCode', codes[0]);
+  learn('recoveryCode', codes[1]);
+  const rita = createClient(daemon.url, { keepCookies: true });
+  const login = (recoveryCode: string) =>
+    rita.post('/api/v1/auth/login', {
+      email: `rita@${domain}`,
+      password: secrets.password,
+      recoveryCode,
+    });
+  see(await login(recoveryCodes[0]));
+  await signIn(login(codes[0]));
+  see(await login(codes[0]));
+  see(await rita.get('/api/v1/me/recovery-codes'));
+  await run(['recovery-code', 'status', ...user, '--json']);
 }
 
 async function asApp(client_id: string, client_secret: string): Promise<void> {
