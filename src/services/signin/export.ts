@@ -2,6 +2,7 @@ import { Op } from 'sequelize';
 import { z } from 'zod';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { Account, emailProofs, isProved } from '../../database/models/account.ts';
+import { AccountBrowser } from '../../database/models/account-browser.ts';
 import { OAuthApp } from '../../database/models/app.ts';
 import { Identity } from '../../database/models/identity.ts';
 import { Invitation } from '../../database/models/invitation.ts';
@@ -11,6 +12,7 @@ import { Passkey } from '../../database/models/passkey.ts';
 import { ProjectMembership } from '../../database/models/project-membership.ts';
 import { ScimRecord } from '../../database/models/scim-record.ts';
 import { Session } from '../../database/models/session.ts';
+import { Tombstone } from '../../database/models/tombstone.ts';
 import { transaction } from '../../database/transaction.ts';
 import { isAllowed } from '../foundation/authority/require.ts';
 import { findNewest } from '../foundation/events/person.sql.ts';
@@ -25,6 +27,7 @@ import { appView, viewApp } from '../people/apps/app.ts';
 import { passkeyView, viewPasskey } from '../people/passkeys/passkey.ts';
 import { sessionView, viewSession } from '../people/sessions/operations.ts';
 import { tokenView, viewToken } from '../people/tokens/token.ts';
+import { recoveryCodesView, showRecoveryCodes } from '../people/two-factor/recovery-codes.ts';
 import { identityView } from '../tenancy/identities/operations.ts';
 import { originView } from '../tenancy/memberships/membership.ts';
 import { listSignedIn, signedInView } from './provider/operations.ts';
@@ -41,6 +44,7 @@ const accountView = userView.extend({
   emailProof: z.enum(emailProofs),
   hasPassword: z.boolean(),
   authenticatorSince: instant.nullable(),
+  recoveryCodes: recoveryCodesView,
 });
 const membershipView = z.object({ organization, role, origin: originView, joinedAt: instant });
 const projectMembershipView = z.object({
@@ -52,6 +56,10 @@ const projectMembershipView = z.object({
 const storedSessionView = sessionView
   .omit({ current: true })
   .extend({ expiresAt: instant, endedAt: instant.nullable() });
+const browserView = z.object({
+  firstSeenAt: instant,
+  lastSeenAt: instant.describe('The last sign-in, to the day.'),
+});
 const storedIdentityView = identityView
   .omit({ former: true })
   .extend({ groups: z.array(z.string()).nullable() });
@@ -78,8 +86,10 @@ const exportView = z.object({
   exportedAt: instant,
   account: accountView,
   memberships: z.array(membershipView),
+  formerMemberships: z.array(z.object({ organization, endedAt: instant })),
   projectMemberships: z.array(projectMembershipView),
   sessions: z.array(storedSessionView),
+  browsers: z.array(browserView).describe('The browsers that signed in. A new one causes a mail.'),
   tokens: z.array(tokenView),
   apps: z.array(appView),
   passkeys: z.array(passkeyView),
@@ -110,6 +120,8 @@ export const exportMe = operation({
     const lists = await readLists(account);
     const memberships = await Membership.findAll({ where: { accountId }, include: 'organization' });
     const projects = await ProjectMembership.findAll({ where: { accountId }, include: 'project' });
+    const former = await Tombstone.findAll({ where: { accountId } });
+    const browsers = await AccountBrowser.findAll({ where: { accountId }, order: ['lastSeenAt'] });
     const events = await readEvents(accountId, memberships);
     const truncated = Object.entries({ ...lists, events }).flatMap(([name, { nextCursor }]) =>
       nextCursor === null ? [] : [name],
@@ -121,16 +133,21 @@ export const exportMe = operation({
         emailProof: account.emailProof,
         hasPassword: account.passwordHash !== null,
         authenticatorSince: account.totpEnabledAt?.toISOString() ?? null,
+        recoveryCodes: await showRecoveryCodes(ctx, {}),
       },
       memberships: memberships.map((row) => ({
         ...viewOf(membershipView, row),
         organization: viewOrganization(row.organization),
+      })),
+      formerMemberships: await viewWithin(former, ({ setAt }) => ({
+        endedAt: setAt.toISOString(),
       })),
       projectMemberships: projects.map((row) => ({
         ...viewOf(projectMembershipView, row),
         project: viewOf(projectMembershipView.shape.project, row.project),
       })),
       sessions: lists.sessions.items,
+      browsers: browsers.map((row) => viewOf(browserView, row)),
       tokens: lists.tokens.items,
       apps: lists.apps.items,
       passkeys: lists.passkeys.items,
@@ -138,7 +155,10 @@ export const exportMe = operation({
       applications: (await listSignedIn(ctx, { limit: 1 })).items,
       invitationsSent: lists.invitationsSent.items,
       invitationsReceived: lists.invitationsReceived.items,
-      scimRecords: await viewRecords(lists.scimRecords.items),
+      scimRecords: await viewWithin(lists.scimRecords.items, (row) => ({
+        ...viewOf(recordView, row),
+        resource: resourceOf(row),
+      })),
       events: events.items,
       truncated,
     };
@@ -188,15 +208,17 @@ function viewOrganization(row: Organization) {
   return viewOf(organization, row);
 }
 
-async function viewRecords(records: ScimRecord[]) {
-  const ids = [...new Set(records.map(({ organizationId }) => organizationId))];
+/** The views of rows of organizations, with the organization of each. */
+async function viewWithin<Row extends { organizationId: string }, View>(
+  rows: Row[],
+  view: (row: Row) => View,
+) {
+  const ids = [...new Set(rows.map(({ organizationId }) => organizationId))];
   const found = await Organization.findAll({ where: { id: ids } });
   const organizations = new Map(found.map((row) => [row.id, viewOrganization(row)]));
-  return records.flatMap((row) => {
-    const of = organizations.get(row.organizationId);
-    return of === undefined
-      ? []
-      : [{ ...viewOf(recordView, row), organization: of, resource: resourceOf(row) }];
+  return rows.flatMap((row) => {
+    const organization = organizations.get(row.organizationId);
+    return organization === undefined ? [] : [{ ...view(row), organization }];
   });
 }
 
