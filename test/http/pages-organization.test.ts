@@ -3,7 +3,9 @@ import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
 import { openIdctl } from '../support/idctl.ts';
-import { open } from '../support/pages.ts';
+import { type Opened, open } from '../support/pages.ts';
+import { peopled } from '../support/peopled.ts';
+import { team } from '../support/team.ts';
 
 // Tests the pages of an organization, and pages that ask before something ends.
 
@@ -21,20 +23,54 @@ async function joined() {
   return { org, ada, client: await signedIn(idctl, ada.email) };
 }
 
-test('§5.4 a member sees the people of the organization, in pages of fifty', async () => {
-  const { org, client } = await joined();
-  for (let at = 0; at < 50; at += 1) {
-    const { email } = await person(idctl);
-    await addMember(idctl.operator(), { org: org.slug, email: email ?? '', role: 'member' });
-  }
-  const account = await open(client, '/');
-  expect(account.body).toContain(`href="/orgs/${org.slug}"`);
-  const first = await open(client, `/orgs/${org.slug}/people`);
-  expect([first.status, first.text]).toEqual([200, expect.stringContaining('owner')]);
-  const more = /href="([^"]*cursor=[^"]*)"/.exec(first.body)?.[1] ?? '';
-  const second = await open(client, more);
-  const names = (body: string) => [...body.matchAll(/<strong>/g)].length;
-  expect([names(String(first.body)), names(String(second.body))]).toEqual([50, 2]);
+test('§5.4 a member sees the people of the organization, in pages of fifty, and goes back', async () => {
+  const names = Array.from({ length: 110 }, (_, at) => `Person ${at}`);
+  const { org } = await peopled(idctl, names);
+  const ada = await person(idctl);
+  await addMember(idctl.operator(), { org: org.slug, email: ada.email ?? '', role: 'member' });
+  const client = await signedIn(idctl, ada.email);
+  const namesOn = ({ body }: Opened) =>
+    [...String(body).matchAll(/<strong>([^<]*)</g)].map(([, name]) => name);
+  const linkOn = ({ body }: Opened, rel: string) =>
+    new RegExp(`href="([^"]*)" rel="${rel}"`).exec(String(body))?.[1]?.replaceAll('&amp;', '&');
+  const first = await open(client, `/orgs/${org.slug}/people?q=person&role=member`);
+  expect([first.status, namesOn(first), linkOn(first, 'prev')]).toEqual([
+    200,
+    names.slice(0, 50),
+    undefined,
+  ]);
+  const second = await open(client, linkOn(first, 'next') ?? '');
+  const third = await open(client, linkOn(second, 'next') ?? '');
+  expect([namesOn(second), namesOn(third)]).toEqual([names.slice(50, 100), names.slice(100)]);
+  expect(linkOn(third, 'next')).toBeUndefined();
+  const back = await open(client, linkOn(third, 'prev') ?? '');
+  expect([namesOn(back), linkOn(back, 'next')]).toEqual([namesOn(second), linkOn(second, 'next')]);
+  expect(namesOn(await open(client, linkOn(back, 'prev') ?? ''))).toEqual(namesOn(first));
+});
+
+test('X10 the search keeps what was typed, finds nothing of other people, and escapes', async () => {
+  const { org, people, clients } = await team(idctl);
+  const path = `/orgs/${org.slug}/people`;
+  const found = await open(clients.member, `${path}?q=${people.admin.email.toUpperCase()}`);
+  expect(found.text).toContain(people.admin.email);
+  expect(found.text).not.toContain(people.owner.email);
+  const none = await open(clients.member, `${path}?q=${encodeURIComponent('"><b>&role=owner')}`);
+  expect(none.text).toContain('No one was found.');
+  expect(none.body).toContain('value="&quot;&gt;&lt;b&gt;&amp;role=owner"');
+  expect(none.body).not.toContain('<b>');
+  const owners = await open(clients.member, `${path}?role=owner`);
+  expect(owners.text).toContain(people.owner.email);
+  expect(owners.body).toContain('<option value="owner" selected>');
+  for (const wrong of ['role=king', 'cursor=x', 'before=x'])
+    expect((await open(clients.member, `${path}?${wrong}`)).status).toBe(400);
+});
+
+test('admins see where a membership comes from; members do not', async () => {
+  const { org, clients } = await team(idctl);
+  const path = `/orgs/${org.slug}/people`;
+  const words = 'Added by the operator of this service';
+  expect((await open(clients.admin, path)).text).toContain(words);
+  expect((await open(clients.member, path)).text).not.toContain(words);
 });
 
 test('X1 X10 the page of an organization answers a stranger as if there were none', async () => {

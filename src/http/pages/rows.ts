@@ -1,4 +1,5 @@
 import { type Html, html } from './html.ts';
+import { otherLinks } from './navigation.ts';
 import type { Visit } from './page.ts';
 import { postForm } from './parts.ts';
 
@@ -60,4 +61,22 @@ export function button(
 /** A link to the page that says what an operation ends, and asks for confirmation. */
 export function endingLink(path: string, label: string, along: Record<string, string>): Html {
   return html`<a class="button small danger" href="${`${path}?${new URLSearchParams(along)}`}">${label}</a>`;
+}
+
+/** Links to the previous and the next page of a list; `filter` has the other fields of the query. */
+export function pageLinks(
+  path: string,
+  filter: Record<string, string | undefined>,
+  { nextCursor, previousCursor }: { nextCursor: string | null; previousCursor: string | null },
+): Html | null {
+  if (nextCursor === null && previousCursor === null) return null;
+  const link = (text: string, rel: string, at: Record<string, string>) => {
+    const fields = Object.entries({ ...filter, ...at });
+    const known = fields.filter((field): field is [string, string] => field[1] !== undefined);
+    return html`<a href="${`${path}?${new URLSearchParams(known)}`}" rel="${rel}">${text}</a>`;
+  };
+  return otherLinks(
+    ...(previousCursor === null ? [] : [link('Previous page', 'prev', { before: previousCursor })]),
+    ...(nextCursor === null ? [] : [link('Next page', 'next', { cursor: nextCursor })]),
+  );
 }

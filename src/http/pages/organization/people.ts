@@ -1,30 +1,68 @@
+import type { z } from 'zod';
+import { isAllowed } from '../../../services/foundation/authority/require.ts';
 import { listMembers } from '../../../services/tenancy/memberships/operations.ts';
 import { showOrganization } from '../../../services/tenancy/organizations/operations.ts';
-import { html } from '../html.ts';
-import { otherLinks } from '../navigation.ts';
+import { day } from '../account/section.ts';
+import { type Html, html } from '../html.ts';
 import { viewPage } from '../page.ts';
-import { badge, rows } from '../rows.ts';
+import { badge, pageLinks, rows } from '../rows.ts';
 import { sheet } from './sheet.ts';
+import { type Member, originWords, roleWords } from './words.ts';
 
-/** The people of an organization, with their roles, as every member may see them. */
+type Asked = z.output<typeof listMembers.input>;
+
+/**
+ * The people of an organization, page by page, with a search. Every member sees names and roles;
+ * admins also see where a membership comes from.
+ */
 export const peoplePage = viewPage(
   '/orgs/:org/people',
   listMembers,
-  async (visit, { items, nextCursor }, { org }) => {
-    const { slug, name } = await showOrganization(visit.ctx, { org });
-    const more = `/orgs/${slug}/people?${new URLSearchParams({ cursor: nextCursor ?? '' })}`;
-    const people = rows(
-      items.map(({ name, email, role, synced }) => ({
-        name,
-        mark: badge(role),
-        facts: [email ?? false, synced && 'The role comes from a group.'],
-      })),
-    );
+  async (visit, { items, nextCursor, previousCursor }, asked) => {
+    const { slug, name, role = 'member' } = await showOrganization(visit.ctx, { org: asked.org });
+    const path = `/orgs/${slug}/people`;
+    const isAdmin = isAllowed(role, 'members.explain');
+    const shown = items.map((member) => ({
+      name: member.name,
+      mark: badge(member.role),
+      facts: [member.email ?? '', roleWords(member), isAdmin ? beganAt(member) : ''],
+    }));
+    const { q, role: only } = asked;
+    const filter = { q, role: only };
+    const links = pageLinks(path, filter, { nextCursor, previousCursor });
     return sheet(
       visit,
       `People of ${name}`,
-      html`<section aria-label="People">${people}</section>
-${nextCursor !== null && otherLinks(html`<a href="${more}">More people</a>`)}`,
+      html`<section aria-label="People">
+${searchForm(path, asked)}
+${rows(shown, noneText(asked, nextCursor !== null))}</section>
+${links}`,
     );
   },
 );
+
+function beganAt(member: Member): string {
+  return `${originWords(member)} · ${day(member.joinedAt)}`;
+}
+
+function noneText({ q, role }: Asked, hasMore: boolean): string {
+  if (hasMore) return 'No one was found on this page. The search goes on on the next page.';
+  if (q === undefined && role === undefined) return 'There is no one on this page.';
+  return 'No one was found. Search for a part of the name or address.';
+}
+
+const roleChoices = { '': 'All roles', member: 'Members', admin: 'Admins', owner: 'Owners' };
+
+function searchForm(path: string, { q, role }: Asked): Html {
+  const options = Object.entries(roleChoices).map(
+    ([value, text]) =>
+      html`<option value="${value}"${value === (role ?? '') && html` selected`}>${text}</option>`,
+  );
+  return html`<form method="get" action="${path}" role="search" class="search">
+<div><label for="q">Name or address</label>
+<input id="q" name="q" type="search" autocomplete="off" maxlength="200"${q !== undefined && html` value="${q}"`}></div>
+<div><label for="role">Role</label>
+<select id="role" name="role">${options}</select></div>
+<button type="submit">Search</button>
+</form>`;
+}

@@ -1,0 +1,30 @@
+import type { z } from 'zod';
+import type { memberView } from '../../../services/tenancy/memberships/membership.ts';
+
+/** A member as the operations show them. */
+export type Member = z.output<typeof memberView>;
+
+const origins: Record<Member['origin']['kind'], string> = {
+  manual: 'Added by an admin',
+  mapping: 'Added by a group',
+  scim: 'Added by your directory (SCIM)',
+  sso: 'Joined with the first single sign-on',
+  ldap: 'Joined with the first sign-in through your directory',
+  social: 'Joined with Google or GitHub',
+  invitation: 'Accepted an invitation',
+  operator: 'Added by the operator of this service',
+};
+
+/** How the membership began. */
+export function originWords({ origin }: Pick<Member, 'origin'>): string {
+  return origins[origin.kind];
+}
+
+/** Where the role comes from, if a person did not give it; else an empty text. */
+export function roleWords({ synced, origin }: Pick<Member, 'synced' | 'origin'>): string {
+  if (!synced) return '';
+  const { group } = origin;
+  return group === undefined
+    ? 'The role comes from your directory or provider.'
+    : `The role comes from the group ${group}.`;
+}
