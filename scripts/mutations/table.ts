@@ -135,8 +135,8 @@ export const mutations: Mutation[] = [
   {
     rule: 'P12',
     without: 'that the code that disables the authenticator was not used before',
-    file: 'src/services/people/two-factor/operations.ts',
-    from: 'if (step !== null) await spendStep(id, step);',
+    file: 'src/services/people/two-factor/second-factor.ts',
+    from: 'await spendStep(account.id, answer.step);',
     to: '',
     test: 'test/services/two-factor.test.ts',
     named: 'a code that began a session does not disable',
