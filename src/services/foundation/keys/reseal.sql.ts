@@ -14,12 +14,12 @@ export const sealedColumns = [
   { table: 'webhooks', column: 'previous_secret' },
 ];
 
-/** A column with sealed values. */
-export type SealedColumn = (typeof sealedColumns)[number];
+/** One of these columns. */
+export type Resealed = (typeof sealedColumns)[number];
 
 /** Up to `most` rows whose value was not sealed by the key of this prefix. */
 export function findFormer(
-  { table, column }: SealedColumn,
+  { table, column }: Resealed,
   prefix: string,
   most: number,
 ): Promise<{ id: string; sealed: string }[]> {
@@ -37,7 +37,7 @@ export function findFormer(
 
 /** Replaces a sealed value, unless another process has changed it meanwhile. */
 export async function replaceSealed(
-  { table, column }: SealedColumn,
+  { table, column }: Resealed,
   id: string,
   { from, to }: { from: string; to: string },
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { sealedPrefix } from '../../../crypto/seal.ts';
 import { transaction } from '../../../database/transaction.ts';
-import { findFormer, replaceSealed, type SealedColumn, sealedColumns } from './reseal.sql.ts';
+import { findFormer, type Resealed, replaceSealed, sealedColumns } from './reseal.sql.ts';
 
 const batch = 100;
 
@@ -25,7 +25,7 @@ export async function isAnythingFormer(ctx: Context): Promise<boolean> {
   return false;
 }
 
-async function resealBatch({ keyring }: Context, at: SealedColumn): Promise<number> {
+async function resealBatch({ keyring }: Context, at: Resealed): Promise<number> {
   const rows = await findFormer(at, sealedPrefix(keyring.keyId), batch);
   for (const { id, sealed } of rows) {
     const place = { ...at, row: id };

@@ -11,7 +11,7 @@ import { databaseRefusal } from '../../../database/refusals.ts';
 import { readSqlite } from '../../../database/sqlite-copy.ts';
 import { Refusal } from '../../../errors.ts';
 import { userName } from '../../../host/file-fault.ts';
-import { type Ask, listMigrations, listTableNames, readMoves } from './move.sql.ts';
+import { type AskDatabase, listMigrations, listTableNames, readMoves } from './move.sql.ts';
 
 // Examines the new database before anything is written there.
 
@@ -109,7 +109,7 @@ function requireOwnFile({ url }: Address): void {
   });
 }
 
-async function asking<T>(to: Address, work: (ask: Ask) => Promise<T>): Promise<T> {
+async function asking<T>(to: Address, work: (ask: AskDatabase) => Promise<T>): Promise<T> {
   // A connection of the drivers would change the journal mode, and the file may not be ours.
   if (to.url.startsWith('sqlite:')) return work(async (sql) => readSqlite(fileOf(to.url), sql));
   return onPlain(to, 5000, ({ all }) => work((sql) => all(sql)));

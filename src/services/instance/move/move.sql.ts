@@ -9,18 +9,21 @@ import type { Table } from '../../../database/tables.ts';
 type Asked = Pick<PlainConnection, 'all'>;
 
 /** Runs a query on one of the two databases. */
-export type Ask = (sql: string) => Promise<PlainRow[]>;
+export type AskDatabase = (sql: string) => Promise<PlainRow[]>;
 
 const inSqlite = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
 const inPostgres = 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()';
 
 /** The names of the tables. */
-export async function listTableNames(ask: Ask, dialect: 'sqlite' | 'postgres'): Promise<string[]> {
+export async function listTableNames(
+  ask: AskDatabase,
+  dialect: 'sqlite' | 'postgres',
+): Promise<string[]> {
   return namesIn(await ask(dialect === 'sqlite' ? inSqlite : inPostgres));
 }
 
 /** The names in the table `migrations`: migrations and marks. */
-export async function listMigrations(ask: Ask): Promise<string[]> {
+export async function listMigrations(ask: AskDatabase): Promise<string[]> {
   return namesIn(await ask('SELECT name FROM migrations'));
 }
 
@@ -29,7 +32,7 @@ function namesIn(rows: PlainRow[]): string[] {
 }
 
 /** The data of the events of moves: JSON as text on SQLite, values on PostgreSQL. */
-export async function readMoves(ask: Ask): Promise<unknown[]> {
+export async function readMoves(ask: AskDatabase): Promise<unknown[]> {
   const rows = await ask("SELECT data FROM events WHERE kind = 'database.moved'");
   return rows.map(({ data }) => data);
 }

@@ -43,15 +43,15 @@ const memberRows = (list: string, organization: string) =>
     WHERE account_id IN (${list}) AND organization_id = ${organization} ORDER BY account_id`;
 
 /** The members among these accounts, in the order of their ids. */
-export function readMembers(
+export function readMemberRows(
   organizationId: string,
   accountIds: readonly string[],
 ): Promise<MemberRow[]> {
   return selectAmong<MemberRow>(accountIds.toSorted(), memberRows, [organizationId], kinds);
 }
 
-/** Like `readMembers`, and holds the memberships. */
-export function holdMembers(
+/** Like `readMemberRows`, and holds the memberships. */
+export function holdMemberRows(
   organizationId: string,
   accountIds: readonly string[],
 ): Promise<MemberRow[]> {
@@ -63,7 +63,7 @@ export function holdMembers(
 }
 
 /** The last known groups of these people at a connection. */
-export function readKnownGroups(
+export function readClaims(
   connectionId: string,
   accountIds: string[],
 ): Promise<{ accountId: string; groups: string[] }[]> {

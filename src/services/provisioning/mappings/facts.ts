@@ -1,11 +1,11 @@
 import type { Origin } from '../../../database/models/membership.ts';
 import { slowly } from '../../../host/queue.ts';
 import {
-  holdMembers,
+  holdMemberRows,
   type MemberRow,
+  readClaims,
   readGivingMappings,
-  readKnownGroups,
-  readMembers,
+  readMemberRows,
   readProjectMembers,
   readPushedGroups,
 } from './facts.sql.ts';
@@ -144,12 +144,12 @@ function fateOf({ sources }: PersonRules, { claims }: PersonFacts, { source, by 
 
 /** Reads members' groups and roles. Omits accounts that are not members. */
 export async function readPeople(rules: Rules, accountIds: readonly string[]) {
-  return peopleOf(rules, await readMembers(rules.organizationId, accountIds));
+  return peopleOf(rules, await readMemberRows(rules.organizationId, accountIds));
 }
 
 /** Like `readPeople`, and holds the memberships. Hold the accounts before. */
 export async function holdPeople(rules: Rules, accountIds: readonly string[]) {
-  return peopleOf(rules, await holdMembers(rules.organizationId, accountIds));
+  return peopleOf(rules, await holdMemberRows(rules.organizationId, accountIds));
 }
 
 async function peopleOf(
@@ -174,7 +174,7 @@ async function addClaims(
   sources: GroupSource[],
 ): Promise<void> {
   for (const source of sources) {
-    const rows = await readKnownGroups(source.id, ids);
+    const rows = await readClaims(source.id, ids);
     // Disabled connections, and directories without a groups attribute, provide no groups.
     if (!source.gives) continue;
     for (const { accountId, groups } of rows) people.get(accountId)?.claims.set(source.id, groups);

@@ -89,11 +89,11 @@ export async function isMapped(organizationId: string, names: readonly string[])
 }
 
 /** An organization with people on the list. */
-export type Waiting = Pick<Organization, 'id' | 'createdBy'>;
+export type Listed = Pick<Organization, 'id' | 'createdBy'>;
 
 /** The organizations with people on the list. */
-export function findWaiting(): Promise<Waiting[]> {
-  return select<Waiting>(
+export function findListed(): Promise<Listed[]> {
+  return select<Listed>(
     `SELECT o.id, o.created_by AS "createdBy" FROM organizations o
       WHERE EXISTS (SELECT 1 FROM scim_replans r WHERE r.organization_id = o.id) ORDER BY o.id`,
     [],

@@ -10,14 +10,14 @@ import { replanPeople } from './apply.ts';
 import {
   findGroupsByExternalId,
   findGroupsNamed,
+  findListed,
   findReplans,
   findSomeAccountsIn,
-  findWaiting,
   hasGroups,
   insertReplans,
+  type Listed,
   readAccountsIn,
   takeReplans,
-  type Waiting,
 } from './replan.sql.ts';
 
 // Plans people again when groups or mappings change. A few are planned immediately, in the
@@ -96,7 +96,7 @@ export async function planWaiting(
   { stop, anew, found }: { stop?: AbortSignal; anew: () => Context; found?: () => void },
 ): Promise<void> {
   const planning = plannedNow(ctx);
-  const listed = await findWaiting();
+  const listed = await findListed();
   const organizations = listed.filter(({ id }) => !planning.has(id));
   for (const { id } of organizations) planning.add(id);
   const runs = organizations.map((organization) =>
@@ -112,7 +112,7 @@ export async function planWaiting(
 
 /** Plans the people of an organization, and records how many, even if a batch fails. */
 async function planAll(
-  organization: Waiting,
+  organization: Listed,
   anew: () => Context,
   stop: AbortSignal | undefined,
 ): Promise<void> {

@@ -140,7 +140,10 @@ const signedIn = `WITH mine AS (SELECT s.id, s.created_at FROM sessions s
   ORDER BY c.name, c.id, mine.created_at`;
 
 /** The clients that the person's live sessions are signed in to: a row for each session. */
-export function findSignedIn(ctx: Pick<Context, 'now'>, accountId: string): Promise<SignedIn[]> {
+export function findSignedInClients(
+  ctx: Pick<Context, 'now'>,
+  accountId: string,
+): Promise<SignedIn[]> {
   return select<SignedIn>(signedIn, [accountId, ctx.now, idleSince(ctx)], {
     columns: { issuedAt: 'time' },
   });

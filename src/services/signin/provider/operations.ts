@@ -8,7 +8,7 @@ import { pageInput, pageOf } from '../../foundation/page.ts';
 import { ownOperation } from '../../people/accounts/own-operation.ts';
 import { clientIdOf, isClientId, rowIdOf } from '../../tenancy/clients/client.ts';
 import { signOutOf } from './ends.ts';
-import { findSignedIn } from './grants.sql.ts';
+import { findSignedInClients } from './grants.sql.ts';
 
 // The applications that a person is signed in to, in their live sessions.
 
@@ -23,7 +23,7 @@ export const signedInView = z.object({
 
 async function readSignedIn(ctx: Context, accountId: string) {
   const found = new Map<string, z.output<typeof signedInView>>();
-  for (const row of await findSignedIn(ctx, accountId)) {
+  for (const row of await findSignedInClients(ctx, accountId)) {
     const known = found.get(row.rowId);
     if (known !== undefined) {
       known.sessions += 1;

@@ -63,7 +63,7 @@ async function requireFound(id: string, find: () => Promise<Group[]>): Promise<G
 }
 
 /** A page of the organization's groups, oldest first, and the total. */
-export async function readGroups(
+export async function readGroupList(
   organizationId: string,
   { from, count }: { from: number; count: number },
 ): Promise<{ total: number; records: Group[] }> {

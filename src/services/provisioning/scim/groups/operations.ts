@@ -7,7 +7,7 @@ import { type ListQuery, readWindow } from '../list/query.ts';
 import { type AtUser, type AtUsers, requireMatch } from '../users/present.ts';
 import { type Projection, readProjection } from '../view.ts';
 import { groupNames } from './attributes.ts';
-import { type Group, groupListing, holdGroup, readGroups, requireGroup } from './group.sql.ts';
+import { type Group, groupListing, holdGroup, readGroupList, requireGroup } from './group.sql.ts';
 import { readGroupPatch, requireOwn } from './patch.ts';
 import { presentGroup, viewGroup, writeGroup } from './present.ts';
 import { readGroup } from './read.ts';
@@ -28,7 +28,7 @@ export async function listGroupResources(ctx: Context, input: ListQuery) {
   const asked = { filter, sortBy, descending, from, count };
   const { total, records } =
     filter === null && sortBy === undefined
-      ? await readGroups(organizationId, { from, count })
+      ? await readGroupList(organizationId, { from, count })
       : await readFiltered(groupListing, organizationId, asked);
   return { total, resources: records.map((group) => () => writeGroup(ctx, group, project)) };
 }

@@ -26,7 +26,7 @@ interface Queries {
 }
 
 /** A page and the total. Throws `OutOfTime` at the deadline `until`. */
-export async function readPage<Row extends object>(
+export async function readFilteredPage<Row extends object>(
   { from, count }: FilteredQuery,
   queries: Queries,
   until: number,

@@ -3,7 +3,7 @@ import { OutOfTime } from '../../../../database/select-within.ts';
 import { queueForEach, waitForTurn } from '../../../../host/queue.ts';
 import { scimRefusal } from '../../../foundation/scim-user/refusal.ts';
 import { keysOf } from '../filter-keys.ts';
-import { composeQueries, type FilteredQuery, readFound, readPage } from './filtered.sql.ts';
+import { composeQueries, type FilteredQuery, readFilteredPage, readFound } from './filtered.sql.ts';
 import type { Listing } from './listing.sql.ts';
 
 const budgetMs = 2000;
@@ -52,7 +52,7 @@ export async function readFiltered<Row extends object>(
   const until = performance.now() + budgetMs;
   try {
     const { total, rows } = await inListTurn(organizationId, until, () =>
-      readPage<Row>(asked, queries, until),
+      readFilteredPage<Row>(asked, queries, until),
     );
     return { total, records: rows };
   } catch (error) {
