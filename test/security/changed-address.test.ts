@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { orderedId } from '../../src/crypto/id.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Counter } from '../../src/database/models/counter.ts';
 import { Event } from '../../src/database/models/event.ts';
@@ -11,6 +12,7 @@ import { transaction } from '../../src/database/transaction.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { setUserPassword } from '../../src/services/people/users/operations.ts';
 import { revokeScimToken, rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
+import { beginSession, requireSession } from '../../src/services/signin/begin.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -367,6 +369,52 @@ describe('security P18: a changed address', () => {
     expect(await Account.count({ where: { email } })).toBe(1);
   });
 
+  test.each(['sso', 'ldap'] as const)(
+    'P18 I4 I8 a session through a connection (%s) can neither change the address nor delete the account',
+    async (method) => {
+      const { id, email, client } = await someone();
+      const org = await organization(idctl);
+      await addMember(idctl.operator(), { org: org.slug, email, role: 'member' });
+      const account = await Account.findByPk(id, { rejectOnEmpty: true });
+      const via = { method, connection: { id: orderedId(), organizationId: org.id } };
+      const begun = await transaction(() => beginSession(idctl.operator(), account, via));
+      const through = idctl.client({ keepCookies: true });
+      through.jar.set('access_token', requireSession(begun).accessToken);
+      const refused = { status: 403, body: { code: 'session_required' } };
+      const wanted = newAddress();
+      expect(await request(through, wanted)).toMatchObject(refused);
+      const code = await codeFor(client, wanted);
+      expect(await confirm(through, wanted, code)).toMatchObject(refused);
+      expect(await through.send('DELETE', '/api/v1/me')).toMatchObject(refused);
+      expect((await Account.findByPk(id))?.email).toBe(email);
+      expect(await confirm(client, wanted, code)).toMatchObject({ status: 200 });
+    },
+  );
+
+  test('P18 wrong codes count against the caller, with an event, and not against the holder of the address', async () => {
+    const [ada, eve] = [await someone(), await someone()];
+    for (let at = 0; at < 10; at += 1)
+      expect(await confirm(eve.client, ada.email, '000000')).toMatchObject(invalid);
+    expect((await confirm(eve.client, ada.email, '000000')).status).toBe(429);
+    expect(await login(ada.email)).toBe(200);
+    const events = await Event.findAll({ where: { kind: 'user.email.refused' } });
+    const counts = events
+      .filter(({ subject }) => subject?.id === eve.id)
+      .map(({ data }) => data['count']);
+    expect(counts).toEqual([10]);
+  });
+
+  test('P18 an address that an organization has come to manage since the request is not changed', async () => {
+    const org = await organization(idctl);
+    const domain = await verifiedDomain(idctl, org.slug);
+    const ada = await someone(`${fresh('ada')}@${domain}`);
+    const email = newAddress();
+    const code = await codeFor(ada.client, email);
+    await rotateScimToken(idctl.operator(), { org: org.slug });
+    const managed = { status: 409, body: { code: 'address_managed' } };
+    expect(await confirm(ada.client, email, code)).toMatchObject(managed);
+  });
+
   test('P18 SCIM records and external keys keep their values, and invitations to the old address stay', async () => {
     const { org, domain } = await connected(idctl, provider.issuer);
     const sub = fresh('grace');
@@ -386,7 +434,9 @@ describe('security P18: a changed address', () => {
     expect([before.records.length, before.keys.length, before.invitations.length]).toEqual([
       1, 1, 1,
     ]);
-    const moved = await move(client);
+    // The session through the provider may not change the address.
+    await setUserPassword(idctl.operator(), { user: id, password });
+    const moved = await move(await signedIn(idctl, email));
     expect(await kept()).toEqual(before);
     const members = await idctl.client().get(`/api/v1/orgs/${org.slug}/members`, {
       authorization: `Bearer ${(await signedIn(idctl, org.owner.email)).accessToken}`,

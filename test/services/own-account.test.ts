@@ -61,7 +61,7 @@ async function eventsWith(text: string): Promise<Event[]> {
 describe('deleting the own account', () => {
   test('O6 a person deletes their account: everything ends, the address is free, and a mail says so', async () => {
     const mia = await someone();
-    const { slug: org } = await organization(idctl);
+    const { id: organizationId, slug: org } = await organization(idctl);
     await addMember(idctl.operator(), { org, email: mia.email, role: 'member' });
     const { token } = await createToken(idctl.operator(), { user: mia.id, name: 'ci' });
     const answer = await mia.client.send('DELETE', '/api/v1/me');
@@ -72,6 +72,9 @@ describe('deleting the own account', () => {
       ['session_name', ''],
     ]);
     expect(await Account.findByPk(mia.id)).toBeNull();
+    // The organization learns that the member has gone.
+    const left = { organizationId, kind: 'member.removed' };
+    expect(await Event.count({ where: left })).toBe(1);
     for (const credential of [token, mia.client.accessToken]) {
       const headers = { authorization: `Bearer ${credential}` };
       expect((await idctl.client().get('/api/v1/me', headers)).status).toBe(401);

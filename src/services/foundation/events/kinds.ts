@@ -426,6 +426,10 @@ export const eventKinds = {
     'An account lost its unverified address, because another account has verified it',
     { email: personal },
   ),
+  'user.email.refused': onInstance('user', 'Codes for a new address were wrong', {
+    address: personal,
+    ...refused,
+  }),
   'user.totp.enabled': onInstance('user', 'An authenticator app was enabled', {}),
   'user.totp.disabled': onInstance('user', 'An authenticator app was disabled', {}),
   'user.login_link.created': onInstance(

@@ -5,6 +5,7 @@ import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
 import { askForPasskey } from '../passkeys/assertion.ts';
 import { ownSessionOf } from '../sessions/end.ts';
+import { marksOf } from '../tokens/token.ts';
 import { factorsOf } from './asking.ts';
 
 // Adding something that outlives the session, such as a passkey, needs a recent proof of the
@@ -101,4 +102,20 @@ export async function mayConfirmByTotp(
 async function findOwnSession({ actor }: Context): Promise<Session | null> {
   const id = ownSessionOf(actor);
   return id === null ? null : Session.findByPk(id);
+}
+
+/**
+ * Refuses with `session_required` if the session came through an organization's connection, unless it
+ * passed the account's own second factor. Whoever administers a connection can sign in through it,
+ * but must not take or delete the account for good (security I4, I8, P18).
+ */
+export async function requireOwnSession(ctx: Context): Promise<void> {
+  const session = await findOwnSession(ctx);
+  const { vouchedBy, unapproved } = await marksOf(ctx);
+  const throughConnection =
+    session !== null && session.connectionId !== null && session.secondFactorAt === null;
+  if (vouchedBy === null && !unapproved && !throughConnection) return;
+  throw new Refusal('session_required', 'You signed in through an organization.', {
+    hint: 'Sign out, then sign in another way: with your password, a passkey or a code by mail.',
+  });
 }

@@ -1,4 +1,5 @@
 import { ScimToken } from '../../../database/models/scim-token.ts';
+import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner } from '../../foundation/domain-names/owns.ts';
@@ -6,11 +7,14 @@ import { findConnections } from '../connections/kinds.ts';
 
 /**
  * Whether an organization manages the address: it has verified the domain, and has an enabled
- * connection or a SCIM token.
+ * connection or a SCIM token. With `trust.domains: off`, an enabled connection of the domain is enough.
  */
 export async function isManaged(email: string | null): Promise<boolean> {
-  const organizationId = email === null ? null : await findOwner(domainOf(email));
-  if (organizationId === null) return false;
+  if (email === null) return false;
+  const domain = domainOf(email);
+  const organizationId = await findOwner(domain);
+  if (organizationId === null)
+    return (await SsoConnection.count({ where: { emailDomain: domain, enabled: true } })) > 0;
   const connections = await findConnections({ organizationId });
   if (connections.some(({ row }) => row.enabled)) return true;
   return (await ScimToken.count({ where: { organizationId } })) > 0;

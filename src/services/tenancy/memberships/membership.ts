@@ -58,8 +58,8 @@ export function isSyncedBy({ kind }: Origin): boolean {
  * `not_found`. Holds the account and the membership.
  */
 export async function holdMembership(organization: Organization, user: string) {
-  const account = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
-  if (account !== null) await hold.account(account.id);
+  const found = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
+  const account = found && (await hold.account(found.id));
   const key = account && { organizationId: organization.id, accountId: account.id };
   const membership = key && (await hold.membership(key, 'whole'));
   if (account === null || membership === null) {

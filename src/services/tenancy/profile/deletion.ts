@@ -17,7 +17,7 @@ import { queueMail } from '../../foundation/mail/queue.ts';
 import { operation } from '../../foundation/operation.ts';
 import { holdAccount } from '../../people/accounts/account.ts';
 import { credentialView, listCredentials } from '../../people/credentials/credentials.ts';
-import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
+import { requireOwnSession, requireRecentSignIn } from '../../people/two-factor/recent.ts';
 import { requireUnmanaged } from '../addresses/managed.ts';
 import { holdIfLastOwner } from '../memberships/membership.ts';
 import { forgetRecords } from '../scim-records/write.sql.ts';
@@ -81,10 +81,12 @@ export const deleteMe = operation({
     transaction(async () => {
       await holdAccount(ctx, accountId);
       const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
+      await requireOwnSession(ctx);
       await requireRecentSignIn(ctx, account);
       await requireUnmanaged(account.email);
       await requireOwners(account);
       const ended = await describe(ctx, account);
+      await recordLeft(ctx, account);
       await deleteAccount(ctx, account);
       await queueErasure(ctx, account);
       const { email } = account;
@@ -93,6 +95,19 @@ export const deleteMe = operation({
       return ended;
     }),
 });
+
+/** Tells each organization that the person is no longer a member. */
+async function recordLeft(ctx: Context, account: Account): Promise<void> {
+  const rows = await Membership.findAll({
+    where: { accountId: account.id },
+    order: ['organizationId'],
+  });
+  for (const { organizationId, role } of rows) {
+    const { name } = await shownIn(organizationId, account);
+    const about = eventAbout('user', { id: account.id, name }, organizationId);
+    await recordEvent(ctx, { kind: 'member.removed', ...about, data: { role } });
+  }
+}
 
 async function requireOwners(account: Account): Promise<void> {
   const slugs = (await findLeftOwnerless(account)).map(({ organization }) => organization.slug);

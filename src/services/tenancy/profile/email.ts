@@ -5,14 +5,15 @@ import { Account } from '../../../database/models/account.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { Tombstone } from '../../../database/models/tombstone.ts';
-import { transaction } from '../../../database/transaction.ts';
+import { transaction, unsynced } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { refuseField } from '../../../errors.ts';
-import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
+import { networkOf } from '../../../text/address.ts';
+import { eventAbout, recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { email } from '../../foundation/fields.ts';
-import { countTry, type Limit, requirePlace } from '../../foundation/limits/limit.ts';
+import { giveBack, type Limit, requirePlace, spend } from '../../foundation/limits/limit.ts';
 import { countAsking } from '../../foundation/limits/mail.ts';
-import { passwordLimits, rememberClient } from '../../foundation/limits/password.ts';
+import { clientLimit, rememberClient } from '../../foundation/limits/password.ts';
 import { requireMail } from '../../foundation/mail/configured.ts';
 import { notify } from '../../foundation/mail/notify.ts';
 import { queueAsked } from '../../foundation/mail/queue.ts';
@@ -27,7 +28,7 @@ import {
 } from '../../people/codes/code.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
 import { ownSessionOf } from '../../people/sessions/end.ts';
-import { requireRecentSignIn } from '../../people/two-factor/recent.ts';
+import { requireOwnSession, requireRecentSignIn } from '../../people/two-factor/recent.ts';
 import { requireUnmanaged } from '../addresses/managed.ts';
 import { provedByMail } from '../addresses/prove-address.ts';
 import { takeOver } from '../identities/reclaim.ts';
@@ -45,6 +46,7 @@ export const requestEmail = operation({
   input: z.strictObject({ email }),
   output: z.object({}),
   run: async (ctx, input, { accountId }) => {
+    await requireOwnSession(ctx);
     const account = await requireChangeable(ctx, accountId, input.email);
     await requireRecentSignIn(ctx, account);
     const limit = { name: 'new addresses', of: accountId, most: mostAnHour, seconds: 3600 };
@@ -64,20 +66,37 @@ export const confirmEmail = operation({
   input: z.strictObject({ email, code: givenCode }),
   output: meView,
   run: async (ctx, input, { accountId }) => {
-    await requireChangeable(ctx, accountId, input.email);
-    // A wrong code counts like a wrong password for the new address.
-    const limits = await passwordLimits(ctx, input.email);
-    await countTry(ctx, limits);
+    await requireOwnSession(ctx);
+    const account = await requireChangeable(ctx, accountId, input.email);
+    // Wrong codes count against the caller: the holder of the address must not notice them.
+    const limits = [codesOf(accountId), clientLimit(ctx)];
+    await spend(ctx, limits);
     const of = { accountId, purpose: 'email' } as const;
     const right = await tryCode(ctx, of, input.code, input.email);
-    if (right === null) throw codeInvalid();
+    if (right === null) {
+      await recordRefusedCode(ctx, account);
+      throw codeInvalid();
+    }
     const { code, message, hint } = codeInvalid();
-    const changed = transaction(() => changeAddress(ctx, right, input.email, limits));
+    const changed = transaction(() => changeAddress(ctx, right, input.email));
     // Another account may have got the address at the same time.
     await refusingDuplicate(changed, { code, message, ...(hint && { hint }) });
+    await giveBack(ctx, limits);
     return showMe(ctx, {});
   },
 });
+
+/** The limit of wrong codes for a new address. */
+const codesOf = (of: string): Limit => ({ name: 'address codes', of, most: 10, seconds: 900 });
+
+function recordRefusedCode(ctx: Context, { id, name }: Account): Promise<void> {
+  const address = networkOf(ctx.client.address);
+  const subject = { type: 'user', id, name };
+  const data = { reason: 'wrong_code' as const, address };
+  return unsynced(() =>
+    tallyEvent(ctx, { kind: 'user.email.refused', subject, data }, { of: id, apart: 'email' }),
+  );
+}
 
 /** Refuses without mail, and if an organization manages the old or the new address. */
 async function requireChangeable(ctx: Context, accountId: string, email: string): Promise<Account> {
@@ -89,13 +108,16 @@ async function requireChangeable(ctx: Context, accountId: string, email: string)
   return account;
 }
 
-async function changeAddress(ctx: Context, right: RightCode, email: string, limits: Limit[]) {
+async function changeAddress(ctx: Context, right: RightCode, email: string) {
   const { accountId } = right;
   const holder = await findByEmail(email);
   await hold.accounts([accountId, ...(holder === null ? [] : [holder.id])]);
   await holdAccount(ctx, accountId);
   const account = await spendCode(right);
   if (account === null) throw codeInvalid();
+  // An organization may have come to manage one of the addresses since the request began.
+  await requireUnmanaged(account.email);
+  await requireUnmanaged(email);
   if (holder !== null) await freeAddress(ctx, holder.id, email);
   const { email: from, emailProof } = account;
   await account.update({ ...provedByMail, email, signUpReplacedAt: null });
@@ -111,7 +133,7 @@ async function changeAddress(ctx: Context, right: RightCode, email: string, limi
     { what: 'address-changed', address: 'old' },
   );
   await notify(ctx, account, { what: 'address-changed', address: 'new' });
-  await rememberClient(ctx, email, limits);
+  await rememberClient(ctx, email);
 }
 
 /** Whether no other account may get the address of this one. An unverified one gives it up. */
