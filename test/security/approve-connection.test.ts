@@ -108,7 +108,7 @@ describe.each(['sso', 'ldap'] as const)('I8 approve: %s', (kind) => {
         status: 403,
         body: {
           code: 'recent_sign_in_required',
-          methods: [factor === 'with' ? 'totp' : 'password'],
+          methods: factor === 'with' ? ['totp', 'recovery'] : ['password'],
         },
       });
       expect((await confirm()).status).toBeLessThan(300);
