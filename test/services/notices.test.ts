@@ -6,7 +6,8 @@ import { transaction } from '../../src/database/transaction.ts';
 import { notify } from '../../src/services/foundation/mail/notify.ts';
 import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import { setUserPassword } from '../../src/services/people/users/operations.ts';
-import { fresh, password } from '../support/builders.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { fresh, organization, password, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { type Arrived, arrived, lettersOf, subjectsOf, withTotp } from '../support/notices.ts';
 import { addPasskey } from '../support/passkeys.ts';
@@ -165,6 +166,23 @@ describe('a change that the operator makes is told by mail, without an address o
     expect(more).toEqual([]);
     expect(reset?.subject).toBe('Your second factor was reset - idctl');
     expect(reset?.text).toMatch(byAdmin);
+  });
+
+  test('O14 a reset by an owner, in one mail that names the organization and not the owner', async () => {
+    const org = await organization(idctl);
+    const domain = await verifiedDomain(idctl, org.slug);
+    const who = await arrived(idctl, `${fresh('ada')}@${domain}`);
+    await addMember(idctl.operator(), { org: org.slug, email: who.email, role: 'member' });
+    await addPasskey(who.client);
+    const before = (await subjectsOf(who)).length;
+    const owner = await signedIn(idctl, org.owner.email);
+    const path = `/api/v1/orgs/${org.slug}/members/${who.id}/second-factor/reset`;
+    expect(await owner.post(path)).toMatchObject({ status: 200, body: { told: true } });
+    const [reset, ...more] = (await lettersOf(who)).slice(before);
+    expect([reset?.subject, more]).toEqual(['Your second factor was reset - idctl', []]);
+    expect(reset?.text).toContain(`By: an administrator of ${org.name}\n`);
+    for (const text of [org.owner.email ?? '', org.owner.name, '127.0.0.1'])
+      expect(reset?.text).not.toContain(text);
   });
 
   test('a reset by an organization names it, without making a link of its name', async () => {

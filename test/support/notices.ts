@@ -21,8 +21,8 @@ export function browserAt(site: MailingIdctl, userAgent = firefox): Client {
 }
 
 /** A person who signs in for the first time, in Firefox on Linux. */
-export async function arrived(site: MailingIdctl): Promise<Arrived> {
-  const { id, email } = await person(site);
+export async function arrived(site: MailingIdctl, address?: string): Promise<Arrived> {
+  const { id, email } = await person(site, address);
   const client = browserAt(site);
   expect((await client.post('/api/v1/auth/login', { email, password })).status).toBe(200);
   return { id, email: email ?? '', client, site };
