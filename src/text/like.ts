@@ -2,8 +2,3 @@
 export function likePrefix(text: string): string {
   return `${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
-
-/** The pattern for texts that contain this text. */
-export function likeWith(text: string): string {
-  return `%${likePrefix(text)}`;
-}

@@ -60,7 +60,7 @@ function searchForm(path: string, { q, role }: Asked): Html {
   );
   return html`<form method="get" action="${path}" role="search" class="search">
 <div><label for="q">Name or address</label>
-<input id="q" name="q" type="search" autocomplete="off" maxlength="200"${q !== undefined && html` value="${q}"`}></div>
+<input id="q" name="q" type="search" autocomplete="off" maxlength="60"${q !== undefined && html` value="${q}"`}></div>
 <div><label for="role">Role</label>
 <select id="role" name="role">${options}</select></div>
 <button type="submit">Search</button>

@@ -1,8 +1,8 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
-import { textAt } from '../../../database/dialect-sql.ts';
+import { textAt, textCondition } from '../../../database/dialect-sql.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { dialectOfDatabase, select, selectAmong } from '../../../database/select.ts';
-import { likeWith } from '../../../text/like.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
 
 // The SQL that finds members.
@@ -138,6 +138,12 @@ interface Wanted {
 /** The most members that one search looks at, so that it does not hold others up. */
 const maxSearched = 10_000;
 
+/** The members that a search looks at before it lets other work run. */
+const searchedAtOnce = 200;
+
+/** The part of a name or address that a search looks at, in characters. */
+const maxLookedAt = 200;
+
 /**
  * The ids of the organization's members from `from` on, in order of their ids. `q` finds a part of
  * the name or address that the organization sees. If the search stops before the last member, `end`
@@ -148,31 +154,39 @@ export async function findMembers(
   { from, back, limit, q, role }: Wanted,
 ): Promise<{ ids: string[]; end: string | null }> {
   const order = back ? 'DESC' : 'ASC';
-  const hides = q !== undefined && (await hidesPeople(organizationId));
   const members = `SELECT account_id, role FROM memberships
-    WHERE organization_id = $1 AND account_id ${back ? '<' : '>'} $2 ORDER BY account_id ${order}`;
-  const bind: unknown[] = [organizationId, from, limit];
-  const conditions: string[] = [];
-  if (role !== undefined) conditions.push(`m.role = $${bind.push(role)}`);
-  if (q !== undefined) {
-    const some = spellings(q).map((spelling) => `$${bind.push(likeWith(spelling))}`);
-    conditions.push(isShownWith(some, hides));
+    WHERE organization_id = $1 AND account_id ${back ? '<' : '>'} $2 ORDER BY account_id ${order} LIMIT $3`;
+  if (q === undefined && role === undefined) {
+    const rows = await select<{ id: string }>(`SELECT account_id AS id FROM (${members}) m`, [
+      organizationId,
+      from,
+      limit,
+    ]);
+    return { ids: rows.map(({ id }) => id), end: null };
   }
-  const filtered = conditions.length > 0;
-  const rows = await select<{ id: string }>(
-    `SELECT m.account_id AS id FROM (${members}${filtered ? ` LIMIT ${maxSearched}` : ''}) m
-       ${q === undefined ? '' : 'JOIN accounts a ON a.id = m.account_id'} ${hides ? said : ''}
-      ${filtered ? `WHERE ${conditions.join(' AND ')}` : ''}
-      ORDER BY m.account_id ${order} LIMIT $3`,
-    bind,
-  );
-  const ids = rows.map(({ id }) => id);
-  if (!filtered || ids.length === limit) return { ids, end: null };
-  const [last] = await select<{ id: string }>(
-    `SELECT account_id AS id FROM (${members} LIMIT 1 OFFSET ${maxSearched - 1}) m`,
-    [organizationId, from],
-  );
-  return { ids, end: last?.id ?? null };
+  const hides = q !== undefined && (await hidesPeople(organizationId));
+  const more: unknown[] = [];
+  const parameter = (value: unknown) => `$${more.push(value) + 3}`;
+  const conditions: string[] = [];
+  if (role !== undefined) conditions.push(`m.role = ${parameter(role)}`);
+  if (q !== undefined) conditions.push(isShownWith(spellings(q).map(parameter), hides));
+  const sql = `SELECT m.account_id AS id, CASE WHEN ${conditions.join(' AND ')} THEN 1 ELSE 0 END AS hit
+    FROM (${members}) m ${q === undefined ? '' : 'JOIN accounts a ON a.id = m.account_id'} ${hides ? said : ''}
+    ORDER BY m.account_id ${order}`;
+  const ids: string[] = [];
+  let last = from;
+  for (let searched = 0; searched < maxSearched; searched += searchedAtOnce) {
+    if (searched > 0) await yieldToEventLoop();
+    const bind = [organizationId, last, searchedAtOnce, ...more];
+    const rows = await select<{ id: string; hit: boolean }>(sql, bind, {
+      columns: { hit: 'flag' },
+    });
+    ids.push(...rows.flatMap(({ id, hit }) => (hit ? [id] : [])));
+    if (ids.length >= limit) return { ids: ids.slice(0, limit), end: null };
+    if (rows.length < searchedAtOnce) return { ids, end: null };
+    last = rows.at(-1)?.id ?? last;
+  }
+  return { ids, end: last };
 }
 
 /** Joins the SCIM record that stands for the person; see `shownTo`. */
@@ -190,23 +204,27 @@ async function hidesPeople(organizationId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The condition that what the organization sees of the person is like one of the patterns. */
-function isShownWith(patterns: string[], hides: boolean): string {
+/** The condition that what the organization sees of the person contains one of the texts. */
+function isShownWith(wanted: string[], hides: boolean): string {
   const dialect = dialectOfDatabase();
-  const like = (text: string) => patterns.map((pattern) => `${text} LIKE ${pattern} ESCAPE '\\'`);
-  const name = dialect === 'sqlite' ? 'a.name' : 'lower(a.name)';
-  const account = [...like(name), ...like('a.email')].join(' OR ');
+  // Not LIKE, whose cost is the length of the text times that of the pattern.
+  const contains = (text: string) =>
+    wanted.map((part) => textCondition(dialect, text, 'co', part)).join(' OR ');
+  const account = [beginOf('a.name'), beginOf('a.email')].map(contains).join(' OR ');
   if (!hides) return `(${account})`;
   const names = [
     ['name', 'formatted'],
     ['name', 'givenName'],
     ['name', 'familyName'],
     ['displayName'],
-  ].map((path) => `COALESCE(${textAt(dialect, 'r.search', path)}, '')`);
-  const record = like(`(${names.join(" || ' ' || ")} || ' ' || r.user_name_canonical)`).join(
-    ' OR ',
-  );
+  ].map((path) => `COALESCE(${beginOf(textAt(dialect, 'r.search', path))}, '')`);
+  const record = contains([...names, beginOf('r.user_name_canonical')].join(" || ' ' || "));
   return `CASE WHEN r.id IS NULL THEN ${account} ELSE ${record} END`;
+}
+
+/** The part of a text that a search looks at. */
+function beginOf(text: string): string {
+  return `lower(substr(${text}, 1, ${maxLookedAt}))`;
 }
 
 /**

@@ -30,9 +30,9 @@ const listInput = z.strictObject({
   q: z
     .string()
     .trim()
-    .max(200, 'must have at most 200 characters')
+    .max(60, 'must have at most 60 characters')
     .optional()
-    .describe('A part of the name or address.'),
+    .describe('A part of the first 200 characters of the name or address.'),
   role: role.optional(),
   ...pageInput,
   before: id
