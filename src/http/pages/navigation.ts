@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { isAllowed } from '../../services/foundation/authority/require.ts';
 import type { OrganizationRight } from '../../services/foundation/authority/table.ts';
-import { showMe } from '../../services/tenancy/profile/operations.ts';
+import { listOwnOrganizations } from '../../services/tenancy/profile/own-organizations.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
 
@@ -19,15 +19,15 @@ const parts: { path: string; text: string; right: OrganizationRight }[] = [
 const inside = '/orgs/:org';
 
 /**
- * The links between the pages of a signed-in person: the account, each organization, and the parts
- * of the organization that the page is about. Null for a person without an organization.
+ * The links between the pages of a signed-in person: the account, up to 50 organizations, and the
+ * parts of the organization that the page is about. Null for a person without an organization.
  */
 export async function navigation(
   ctx: Context,
   { path }: Pick<Page, 'path'>,
   { org }: Record<string, string>,
 ): Promise<Html | null> {
-  const { organizations } = await showMe(ctx, {});
+  const organizations = await listOwnOrganizations(ctx, org);
   if (organizations.length === 0) return null;
   const isHere = ({ id, slug }: { id: string; slug: string }) =>
     path.startsWith(inside) && (org === id || org === slug);

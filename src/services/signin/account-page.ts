@@ -2,23 +2,23 @@ import { Op } from 'sequelize';
 import { connectionKinds } from '../../connection-kinds.ts';
 import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
-import { Account } from '../../database/models/account.ts';
+import { Account, hasSecondFactor } from '../../database/models/account.ts';
 import { OAuthApp } from '../../database/models/app.ts';
 import { Identity } from '../../database/models/identity.ts';
-import { Membership } from '../../database/models/membership.ts';
 import { Organization } from '../../database/models/organization.ts';
-import { ProjectMembership } from '../../database/models/project-membership.ts';
 import { Session } from '../../database/models/session.ts';
 import { SsoConnection } from '../../database/models/sso-connection.ts';
 import { requireUser } from '../foundation/authority/require.ts';
 import { domainOf } from '../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
+import { viewOwner } from '../people/accounts/account.ts';
 import { findPasskeyObstacle } from '../people/passkeys/relying-party.ts';
 import { askToConfirm, isRecentlyProven } from '../people/two-factor/recent.ts';
 import { showRecoveryCodes } from '../people/two-factor/recovery-codes.ts';
 import { isManaged } from '../tenancy/addresses/managed.ts';
 import { findAdmitting } from '../tenancy/clients/admits.sql.ts';
 import { isTrusted } from '../tenancy/connections/usable.ts';
+import { describeOrganizations } from '../tenancy/profile/own-organizations.ts';
 import { findMethodRefusal, findMethods } from '../tenancy/signin-settings/methods.ts';
 import { asksOwnSecondFactor } from '../tenancy/sso/connection.ts';
 
@@ -27,6 +27,16 @@ import { listWaiting } from './waiting.ts';
 
 /** The most applications that the page lists. */
 const maxApplications = 200;
+
+/** The caller's account, without the organizations. */
+export async function describeOwner(ctx: Context) {
+  const { accountId } = requireUser(ctx, 'me.see');
+  return viewOwn(ctx, await Account.findByPk(accountId, { rejectOnEmpty: true }));
+}
+
+function viewOwn(ctx: Context, account: Account) {
+  return viewOwner(ctx, account, hasSecondFactor(account));
+}
 
 /** Describes what the account page shows in addition to the API views. */
 export async function describeAccount(ctx: Context, browser: string | undefined) {
@@ -41,7 +51,7 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     singleSignOn,
     sessions,
     apps,
-    groups,
+    { organizations, hasMore },
     waiting,
     applications,
   ] = await Promise.all([
@@ -53,13 +63,14 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     listSingleSignOn(ctx, account),
     organizationsOfSessions(accountId),
     appsOfTokens(accountId),
-    groupsOfRoles(accountId),
+    describeOrganizations(accountId),
     listWaiting(ctx, accountId),
     findAdmitting(ctx, accountId, maxApplications),
   ]);
   const totp = account.totpEnabledAt !== null;
   const toConfirm = recent ? null : await askToConfirm(ctx, account, browser);
   return {
+    me: viewOwn(ctx, account),
     address,
     password,
     passkeys,
@@ -69,7 +80,8 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     singleSignOn,
     sessions,
     apps,
-    groups,
+    organizations,
+    hasMore,
     waiting,
     applications,
   };
@@ -131,25 +143,6 @@ async function organizationsOfSessions(accountId: string): Promise<Map<string, s
   const names = await namesOf(sessions.flatMap(({ organizationId }) => organizationId ?? []));
   return new Map(
     sessions.map(({ id, organizationId }) => [id, names.get(organizationId ?? '') ?? '']),
-  );
-}
-
-/** The group that gave each synced role, in words, by the project's or organization's id. */
-async function groupsOfRoles(accountId: string): Promise<Map<string, string>> {
-  const where = { accountId, synced: true };
-  const [projects, organizations] = await Promise.all([
-    ProjectMembership.findAll({ where }),
-    Membership.findAll({ where }),
-  ]);
-  const roles = [
-    ...projects.map(({ projectId: id, origin }) => ({ id, origin })),
-    ...organizations.map(({ organizationId: id, origin }) => ({ id, origin })),
-  ];
-  return new Map(
-    roles.flatMap(({ id, origin: { group, source } }) => {
-      if (group === undefined) return [];
-      return [[id, `${source === 'scim' ? 'provisioned group' : 'group'} ${group}`] as const];
-    }),
   );
 }
 

@@ -1,4 +1,5 @@
-import { Op } from 'sequelize';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { type Model, type ModelStatic, Op, type WhereOptions } from 'sequelize';
 import { z } from 'zod';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { Account, emailProofs, isProved } from '../../database/models/account.ts';
@@ -14,13 +15,14 @@ import { ScimRecord } from '../../database/models/scim-record.ts';
 import { Session } from '../../database/models/session.ts';
 import { Tombstone } from '../../database/models/tombstone.ts';
 import { transaction } from '../../database/transaction.ts';
+import { inSlices } from '../../host/queue.ts';
 import { isAllowed } from '../foundation/authority/require.ts';
 import { findNewest } from '../foundation/events/person.sql.ts';
 import { eventView, viewEvent } from '../foundation/events/view.ts';
 import { id, instant, projectRole, role, viewOf } from '../foundation/fields.ts';
 import { requirePlace } from '../foundation/limits/limit.ts';
 import { operation } from '../foundation/operation.ts';
-import { readRows } from '../foundation/page.ts';
+import { readAllAfter, readRows } from '../foundation/page.ts';
 import { resourceOf } from '../foundation/scim-user/resource.ts';
 import { userView, viewUser } from '../people/accounts/account.ts';
 import { appView, viewApp } from '../people/apps/app.ts';
@@ -36,6 +38,8 @@ import { listSignedIn, signedInView } from './provider/operations.ts';
 
 /** The most entries of each list; the newest ones, if there are more. */
 const most = 10_000;
+/** The rows that one query reads. */
+const atOnce = 500;
 const exportsAnHour = 5;
 
 const organization = z.object({ id, slug: z.string(), name: z.string() });
@@ -118,9 +122,9 @@ export const exportMe = operation({
     await transaction(() => requirePlace(ctx, limit, 'You have exported your data too often.'));
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const lists = await readLists(account);
-    const memberships = await Membership.findAll({ where: { accountId }, include: 'organization' });
-    const projects = await ProjectMembership.findAll({ where: { accountId }, include: 'project' });
-    const former = await Tombstone.findAll({ where: { accountId } });
+    const memberships = await readAllOf(Membership, accountId, 'organizationId', 'organization');
+    const projects = await readAllOf(ProjectMembership, accountId, 'projectId', 'project');
+    const former = await readAllOf(Tombstone, accountId, 'organizationId');
     const browsers = await AccountBrowser.findAll({ where: { accountId }, order: ['lastSeenAt'] });
     const events = await readEvents(accountId, memberships);
     const truncated = Object.entries({ ...lists, events }).flatMap(([name, { nextCursor }]) =>
@@ -135,14 +139,14 @@ export const exportMe = operation({
         authenticatorSince: account.totpEnabledAt?.toISOString() ?? null,
         recoveryCodes: await showRecoveryCodes(ctx, {}),
       },
-      memberships: memberships.map((row) => ({
+      memberships: await viewSlowly(memberships, (row) => ({
         ...viewOf(membershipView, row),
         organization: viewOrganization(row.organization),
       })),
       formerMemberships: await viewWithin(former, ({ setAt }) => ({
         endedAt: setAt.toISOString(),
       })),
-      projectMemberships: projects.map((row) => ({
+      projectMemberships: await viewSlowly(projects, (row) => ({
         ...viewOf(projectMembershipView, row),
         project: viewOf(projectMembershipView.shape.project, row.project),
       })),
@@ -168,31 +172,69 @@ export const exportMe = operation({
 /** The newest rows of each kind. */
 async function readLists({ id: accountId, email, emailProof }: Account) {
   const newest = { where: { accountId }, newestFirst: true };
-  const at = { limit: most };
   const invitations = (where: Record<string | symbol, unknown>) =>
-    readRows(
-      Invitation,
-      { where, newestFirst: true, include: ['organization'] },
-      at,
-      viewInvitation,
-    );
+    readNewest(Invitation, { where, newestFirst: true, include: ['organization'] }, viewInvitation);
   // An address that was never proved may be another person's.
   const mine = email !== null && isProved({ emailProof }) ? [{ email }] : [];
   return {
-    sessions: await readRows(Session, newest, at, (row) => ({
+    sessions: await readNewest(Session, newest, (row) => ({
       ...viewSession(row, null),
       ...viewOf(storedSessionView, row),
     })),
-    tokens: await readRows(AccessToken, newest, at, viewToken),
-    apps: await readRows(OAuthApp, { ...newest, include: ['organization'] }, at, (row) =>
+    tokens: await readNewest(AccessToken, newest, viewToken),
+    apps: await readNewest(OAuthApp, { ...newest, include: ['organization'] }, (row) =>
       viewApp(row),
     ),
-    passkeys: await readRows(Passkey, newest, at, viewPasskey),
-    identities: await readRows(Identity, newest, at, viewIdentity),
+    passkeys: await readNewest(Passkey, newest, viewPasskey),
+    identities: await readNewest(Identity, newest, viewIdentity),
     invitationsSent: await invitations({ invitedBy: accountId }),
     invitationsReceived: await invitations({ [Op.or]: [{ accountId }, ...mine] }),
-    scimRecords: await readRows(ScimRecord, newest, at, (row) => row),
+    scimRecords: await readNewest(ScimRecord, newest, (row) => row),
   };
+}
+
+/** The newest rows, up to `most`, read in parts. */
+async function readNewest<Row extends Model & { id: string }, Item>(
+  model: ModelStatic<Row>,
+  rows: Parameters<typeof readRows>[1],
+  view: (row: Row) => Item,
+): Promise<{ items: Item[]; nextCursor: string | null }> {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await readRows(model, rows, { limit: atOnce, cursor }, view);
+    items.push(...page.items);
+    if (page.nextCursor === null || items.length >= most)
+      return { items, nextCursor: page.nextCursor };
+    cursor = page.nextCursor;
+    await yieldToEventLoop();
+  }
+}
+
+/** All rows of the account, read in parts in the order of `key`. */
+function readAllOf<Key extends string, Row extends Model & Record<Key, string>>(
+  model: ModelStatic<Row>,
+  accountId: string,
+  key: Key,
+  include: string[] | string = [],
+): Promise<Row[]> {
+  return readAllAfter<Row>(async (last, limit) => {
+    if (last !== undefined) await yieldToEventLoop();
+    const after = last === undefined ? {} : { [key]: { [Op.gt]: last[key] } };
+    return model.findAll({
+      where: { accountId, ...after } as WhereOptions,
+      include,
+      order: [key],
+      limit,
+    });
+  }, atOnce);
+}
+
+/** The views of rows that may be many. */
+async function viewSlowly<Row, View>(rows: Row[], view: (row: Row) => View): Promise<View[]> {
+  const views: View[] = [];
+  await inSlices(rows, (some) => void views.push(...some.map(view)));
+  return views;
 }
 
 function viewIdentity(row: Identity) {
@@ -213,13 +255,17 @@ async function viewWithin<Row extends { organizationId: string }, View>(
   rows: Row[],
   view: (row: Row) => View,
 ) {
-  const ids = [...new Set(rows.map(({ organizationId }) => organizationId))];
-  const found = await Organization.findAll({ where: { id: ids } });
-  const organizations = new Map(found.map((row) => [row.id, viewOrganization(row)]));
-  return rows.flatMap((row) => {
-    const organization = organizations.get(row.organizationId);
-    return organization === undefined ? [] : [{ ...view(row), organization }];
+  const views: (View & { organization: ReturnType<typeof viewOrganization> })[] = [];
+  await inSlices(rows, async (some) => {
+    const ids = [...new Set(some.map(({ organizationId }) => organizationId))];
+    const found = await Organization.findAll({ where: { id: ids } });
+    const organizations = new Map(found.map((row) => [row.id, viewOrganization(row)]));
+    for (const row of some) {
+      const organization = organizations.get(row.organizationId);
+      if (organization !== undefined) views.push({ ...view(row), organization });
+    }
   });
+  return views;
 }
 
 /** The newest events of the person that they may see, newest first. */

@@ -2,10 +2,9 @@ import { methodNames } from '../../../services/people/sessions/method-names.ts';
 import { listSessions } from '../../../services/people/sessions/operations.ts';
 import { programOf } from '../../../services/people/sessions/program.ts';
 import { listTokens } from '../../../services/people/tokens/operations.ts';
-import { describeAccount } from '../../../services/signin/account-page.ts';
+import { describeAccount, describeOwner } from '../../../services/signin/account-page.ts';
 import { listSocial } from '../../../services/signin/methods/social-links.ts';
 import { listSignedIn } from '../../../services/signin/provider/operations.ts';
-import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { knownAs } from '../login/forms.ts';
 import { noticeOf } from '../marks.ts';
@@ -74,8 +73,7 @@ const maxShown = 200;
 /** The account page of the signed-in person. The section `refusedIn` shows a refused form. */
 export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<ShownPage> {
   const { ctx, token } = visit;
-  const [me, sessions, clients, tokens, social, more] = await Promise.all([
-    showMe(ctx, {}),
+  const [sessions, clients, tokens, social, more] = await Promise.all([
     listSessions(ctx, { limit: maxShown }),
     listSignedIn(ctx, { limit: maxShown }),
     listTokens(ctx, { limit: maxShown }),
@@ -83,7 +81,7 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     describeAccount(ctx, visit.cookie('passkey')),
   ]);
   const done = notices[noticeOf(visit, visit.given['done']) ?? ''];
-  const { toConfirm } = more;
+  const { me, toConfirm } = more;
   const confirmIn = visit.refusal?.code === 'recent_sign_in_required' ? refusedIn : undefined;
   const asksIn = confirmIn ?? visit.given['section'] ?? 'passkeys';
   const draft = (name: SectionName): Draft => {
@@ -109,8 +107,8 @@ ${twoFactorSection(draft('two-factor'), me, more)}
 ${recoveryCodesSection(draft('recovery-codes'), me, more)}
 ${sessionsSection(draft('sessions'), sessions.items, more)}
 ${applicationsSection(draft('applications'), more, clients.items)}
-${tokensSection(draft('tokens'), tokens.items, { me, more })}
-${organizationsSection(draft('organizations'), me, more)}
+${tokensSection(draft('tokens'), tokens.items, more)}
+${organizationsSection(draft('organizations'), more)}
 ${leavingSection(draft('leaving'), more)}`,
   };
 }
@@ -118,7 +116,7 @@ ${leavingSection(draft('leaving'), more)}`,
 /** Shows new recovery codes once; then the account page, with the notice `done`. */
 export async function showCodes(visit: Visit, codes: string[], done?: string): Promise<ShownPage> {
   const said = notices[done ?? '']?.text;
-  return shownCodes(visit, { codes, me: await showMe(visit.ctx, {}), done, said });
+  return shownCodes(visit, { codes, me: await describeOwner(visit.ctx), done, said });
 }
 
 /** The section for address, name and language. */
@@ -153,31 +151,31 @@ ${field(draft, { name: 'newPassword', label: 'New password', type: 'password', a
 }
 
 /** The organizations of the person, and their projects in them; null if there are none. */
-function organizationsSection(draft: Draft, me: Me, more: Described): Html | null {
-  const isEmpty = me.organizations.length === 0 && !isTold(draft);
-  return isEmpty ? null : section(draft, 'organizations', listed(me, more));
-}
-
-function listed({ organizations }: Me, { groups }: Described): Html {
-  return rows(
-    organizations.map(({ id, slug, name, role, projects }) => {
-      const by = (of: string) => (groups.has(of) ? `, from the ${groups.get(of)}` : '');
-      const roles = projects
-        .map((project) => `${project.slug} (${project.role}${by(project.id)})`)
-        .join(', ');
-      return {
-        name,
-        href: `/orgs/${slug}`,
-        mark: badge(role),
-        facts: [
-          groups.has(id) && `Your role comes from the ${groups.get(id)}.`,
-          roles !== '' && `Projects: ${roles}`,
-        ],
-        action: endingLink('/account/organizations/leave', 'Leave', { org: slug }),
-      };
-    }),
+function organizationsSection(draft: Draft, { organizations, hasMore }: Described): Html | null {
+  if (organizations.length === 0 && !isTold(draft)) return null;
+  const shown = rows(
+    organizations.map(organizationRow),
     'You are not a member of an organization.',
   );
+  const more = hasMore && html`<p class="quiet">You are a member of more organizations.</p>`;
+  return section(draft, 'organizations', html`${shown}${more}`);
+}
+
+function organizationRow(organization: Described['organizations'][number]) {
+  const { slug, name, role, group, projects, more } = organization;
+  const by = (project: { group: string | null }) =>
+    project.group === null ? '' : `, from the ${project.group}`;
+  const roles = projects.map((each) => `${each.slug} (${each.role}${by(each)})`).join(', ');
+  return {
+    name,
+    href: `/orgs/${slug}`,
+    mark: badge(role),
+    facts: [
+      group !== null && `Your role comes from the ${group}.`,
+      roles !== '' && `Projects: ${roles}${more > 0 ? ` and ${more} more` : ''}`,
+    ],
+    action: endingLink('/account/organizations/leave', 'Leave', { org: slug }),
+  };
 }
 
 /** The sessions of the person, the newest first. */

@@ -1,19 +1,19 @@
 import type { listSessions } from '../../../services/people/sessions/operations.ts';
 import type { listTokens } from '../../../services/people/tokens/operations.ts';
 import type { describeAccount } from '../../../services/signin/account-page.ts';
-import type { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import type { Visit } from '../page.ts';
 import { alert, notice } from '../parts.ts';
 import { confirmForm, isConfirming, type ToConfirm } from './confirm.ts';
 
-/** The person whose account the page shows. */
-export type Me = Awaited<ReturnType<typeof showMe>>;
 export type ShownSession = Awaited<ReturnType<typeof listSessions>>['items'][number];
 export type ShownToken = Awaited<ReturnType<typeof listTokens>>['items'][number];
 
 /** Facts that only the account page shows; the API views do not have them. */
 export type Described = Awaited<ReturnType<typeof describeAccount>>;
+
+/** The person whose account the page shows. */
+export type Me = Described['me'];
 
 /** The state of a section: refused input, or a notice; and how the person confirms, if asked. */
 export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & {

@@ -3,24 +3,15 @@ import type { ShownPage } from '../page.ts';
 import { choice, field, postForm } from '../parts.ts';
 import { button, endingLink, rows } from '../rows.ts';
 import { shownOnce } from '../shown-once.ts';
-import {
-  ago,
-  type Described,
-  type Draft,
-  day,
-  type Me,
-  type ShownToken,
-  section,
-} from './section.ts';
+import { ago, type Described, type Draft, day, type ShownToken, section } from './section.ts';
 
 /** The personal access tokens, and a form that creates one. */
-export function tokensSection(
-  draft: Draft,
-  tokens: ShownToken[],
-  { me, more }: { me: Me; more: Described },
-): Html {
-  const names = me.organizations.map(({ name }) => name).join(', ');
-  const reach = names === '' ? '' : ` It works in all your organizations: ${names}.`;
+export function tokensSection(draft: Draft, tokens: ShownToken[], more: Described): Html {
+  const names = more.organizations.map(({ name }) => name).join(', ');
+  const reach =
+    names === ''
+      ? ''
+      : ` It works in all your organizations: ${names}${more.hasMore ? ' and others' : ''}.`;
   const content = html`<p class="quiet">For programs that use your account. Anyone who has a token can act as you, within its scope.${reach}</p>
 ${rows(tokens.map((token) => row(draft, token, more.apps.get(token.id))))}
 <details${draft.refusal && html` open`}><summary>Create a token</summary>${creation(draft)}</details>`;

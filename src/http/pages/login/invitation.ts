@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { givenInvitation } from '../../../services/foundation/fields.ts';
 import { roleInWords } from '../../../services/instance/mail/letters.ts';
+import { describeOwner } from '../../../services/signin/account-page.ts';
 import { invitationInvalid } from '../../../services/tenancy/invitations/invitation.ts';
 import {
   acceptInvitation,
   lookAtInvitation,
 } from '../../../services/tenancy/invitations/operations.ts';
-import { showMe } from '../../../services/tenancy/profile/operations.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../marks.ts';
 import { otherLinks } from '../navigation.ts';
@@ -54,7 +54,7 @@ async function signedIn(
   { email, organization }: Invitation,
   invitation: string,
 ): Promise<Html> {
-  const me = await showMe(visit.ctx, {});
+  const me = await describeOwner(visit.ctx);
   if (me.email === email) {
     return postForm(
       visit,

@@ -1,6 +1,6 @@
 import { isAllowed } from '../../../services/foundation/authority/require.ts';
 import { showOrganization } from '../../../services/tenancy/organizations/operations.ts';
-import { showMe } from '../../../services/tenancy/profile/operations.ts';
+import { listOwnProjects } from '../../../services/tenancy/profile/own-organizations.ts';
 import { html } from '../html.ts';
 import { viewPage } from '../page.ts';
 import { badge, rows } from '../rows.ts';
@@ -12,8 +12,7 @@ export const organizationPage = viewPage(
   '/orgs/:org',
   showOrganization,
   async (visit, { id, slug, name, role = 'member' }) => {
-    const { organizations } = await showMe(visit.ctx, {});
-    const projects = organizations.find((each) => each.id === id)?.projects ?? [];
+    const { projects, more } = await listOwnProjects(visit.ctx, id);
     const mine = projects.map(({ slug: project, role: as, synced }) => {
       return { name: project, mark: badge(as), facts: [synced && 'The role comes from a group.'] };
     });
@@ -26,7 +25,8 @@ export const organizationPage = viewPage(
 <section aria-labelledby="about"><h2 id="about">In this organization</h2>
 ${rows([{ ...people, mark: badge(`you are ${role}`), facts: ['Everyone who belongs to it, with their roles.'] }])}</section>
 <section aria-labelledby="projects"><h2 id="projects">Your projects</h2>
-${rows(mine, 'You are not in a project of this organization.')}</section>`,
+${rows(mine, 'You are not in a project of this organization.')}
+${more > 0 && html`<p class="quiet">and ${more} more</p>`}</section>`,
     );
   },
 );
