@@ -40,6 +40,7 @@ import { recoveryCodes } from './0042-recovery-codes.ts';
 import { homeUrls } from './0043-home-urls.ts';
 import { erasures } from './0044-erasures.ts';
 import { accountBrowsers } from './0045-account-browsers.ts';
+import { formerAddresses } from './0046-former-addresses.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   homeUrls,
   erasures,
   accountBrowsers,
+  formerAddresses,
 ];

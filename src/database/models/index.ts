@@ -10,6 +10,7 @@ import { Daemon } from './daemon.ts';
 import { Domain } from './domain.ts';
 import { Erasure } from './erasure.ts';
 import { Event } from './event.ts';
+import { FormerAddress } from './former-address.ts';
 import { GroupMapping } from './group-mapping.ts';
 import { HostSession, HostTicket } from './host-session.ts';
 import { Identity } from './identity.ts';
@@ -49,6 +50,7 @@ const models = [
   Organization,
   Membership,
   Tombstone,
+  FormerAddress,
   Project,
   ProjectMembership,
   Identity,

@@ -3,7 +3,6 @@ import type { Context } from '../../context.ts';
 import { hold } from '../../database/hold.ts';
 import type { Account } from '../../database/models/account.ts';
 import type { SignInMethod } from '../../database/models/session.ts';
-import { Tombstone } from '../../database/models/tombstone.ts';
 import type { Refusal } from '../../errors.ts';
 import { isEmailVerified } from '../people/accounts/account.ts';
 import { resumePasskeys } from '../people/passkeys/passkey.ts';
@@ -12,10 +11,11 @@ import { emailUnverified, signInFailed } from '../people/sessions/schema.ts';
 import { startSession } from '../people/sessions/start.ts';
 import { secondFactorRequired } from '../people/two-factor/asking.ts';
 import { type SecondFactor, useSecondFactor } from '../people/two-factor/second-factor.ts';
+import { isRemoved } from '../tenancy/memberships/removed.ts';
 import { findMethodRefusal } from '../tenancy/signin-settings/methods.ts';
 
 // Only this file issues a session. It checks in this order: password unchanged, account enabled,
-// e-mail verified, no tombstone, method allowed, and second factor.
+// e-mail verified, not removed, method allowed, and second factor.
 
 /** How the person has proved who they are. */
 export interface SignIn {
@@ -84,13 +84,9 @@ export async function findBar(
   if (account.disabledAt !== null) return signInFailed('account_disabled');
   if (!isEmailVerified(ctx, account)) return emailUnverified();
   const organizationId = via.connection?.organizationId;
-  if (organizationId !== undefined && (await hasTombstone(account, organizationId)))
+  if (organizationId !== undefined && (await isRemoved(ctx, organizationId, account)))
     return signInFailed('deactivated');
   return findMethodRefusal(ctx, account, via);
-}
-
-async function hasTombstone({ id }: Entrant, organizationId: string): Promise<boolean> {
-  return (await Tombstone.findOne({ where: { organizationId, accountId: id } })) !== null;
 }
 
 /** Returns the session that has begun; else refuses with `second_factor_required`. */

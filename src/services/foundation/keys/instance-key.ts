@@ -9,7 +9,10 @@ import { transaction } from '../../../database/transaction.ts';
  * The instance's random key for one purpose, made at its first use. Unlike a derived key, it stays
  * the same when the master key is replaced: `key rotate master` seals it again.
  */
-export async function instanceKey(ctx: Context, purpose: 'recovery codes'): Promise<KeyObject> {
+export async function instanceKey(
+  ctx: Context,
+  purpose: 'recovery codes' | 'former addresses',
+): Promise<KeyObject> {
   const { sealed } = (await InstanceKey.findByPk(purpose)) ?? (await makeKey(ctx, purpose));
   return createSecretKey(ctx.keyring.open(sealed, columnOf(purpose)), 'base64url');
 }

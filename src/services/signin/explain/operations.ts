@@ -11,7 +11,8 @@ import { operation } from '../../foundation/operation.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
 import { previewNext, previewView } from '../../provisioning/mappings/preview.ts';
 import { originOfRole, originView } from '../../tenancy/memberships/membership.ts';
-import { findMember, isRemoved } from '../../tenancy/memberships/memberships.sql.ts';
+import { findMember, hasTombstone } from '../../tenancy/memberships/memberships.sql.ts';
+import { isFormerAddress } from '../../tenancy/memberships/removed.ts';
 import { findKeptGroups } from '../../tenancy/scim-records/record.sql.ts';
 import { offeredMethod } from '../../tenancy/signin-settings/methods.ts';
 import { attemptKinds } from './attempts.ts';
@@ -143,7 +144,9 @@ async function findStanding(
   return {
     accountId: member?.id ?? null,
     pushed: member?.pushed ?? false,
-    removed: await isRemoved(id, address),
+    removed:
+      (await hasTombstone(id, address)) ||
+      (member === null && (await isFormerAddress(ctx, id, address))),
   };
 }
 

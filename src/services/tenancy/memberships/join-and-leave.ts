@@ -14,6 +14,7 @@ import { deleteMembership, insertMembership } from './join-and-leave.sql.ts';
 import { type holdMembership, isSyncedBy } from './membership.ts';
 import { isJoined } from './memberships.sql.ts';
 import { endUnapproved } from './promotion.ts';
+import { liftFormerAddresses } from './removed.ts';
 
 interface Joining {
   role: Role;
@@ -41,6 +42,7 @@ export async function joinOrganization(
         with: { user: account.email ?? undefined, org: organization.slug },
       },
     }));
+  await liftFormerAddresses(ctx, organization.id, [account.email]);
   await endSessionsPastSecondFactor(ctx, account.id);
   await endVouchedTokens(ctx, account.id, organization.id);
   await recordMember(ctx, organization.id, account);

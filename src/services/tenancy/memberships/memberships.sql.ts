@@ -51,7 +51,7 @@ export async function findMember(
 }
 
 /** Whether the account of this address has a tombstone in the organization. */
-export async function isRemoved(organizationId: string, address: string): Promise<boolean> {
+export async function hasTombstone(organizationId: string, address: string): Promise<boolean> {
   const rows = await select(
     `SELECT 1 AS one FROM tombstones t JOIN accounts a ON a.id = t.account_id
       WHERE t.organization_id = $1 AND a.email = $2`,

@@ -13,6 +13,7 @@ import { recordNewMembers } from '../scim-records/member.ts';
 import { byHand } from './membership.ts';
 import { findPushedAmong } from './memberships.sql.ts';
 import { endUnapproved } from './promotion.ts';
+import { liftFormerAddresses } from './removed.ts';
 import { holdCandidates, holdPeople, liftTombstones } from './together.sql.ts';
 
 // Steps for many members, in few statements.
@@ -131,6 +132,11 @@ export async function joinTogether(
   await liftTombstones(
     organization.id,
     simple.map(({ id }) => id),
+  );
+  await liftFormerAddresses(
+    ctx,
+    organization.id,
+    simple.map(({ email }) => email),
   );
   await recordNewMembers(organization.id, simple, ctx.now);
   await recordEvents(

@@ -20,6 +20,7 @@ import { credentialView, listCredentials } from '../../people/credentials/creden
 import { requireOwnSession, requireRecentSignIn } from '../../people/two-factor/recent.ts';
 import { requireUnmanaged } from '../addresses/managed.ts';
 import { holdIfLastOwner } from '../memberships/membership.ts';
+import { keepRemovals } from '../memberships/removed.ts';
 import { forgetRecords } from '../scim-records/write.sql.ts';
 
 /**
@@ -87,6 +88,7 @@ export const deleteMe = operation({
       await requireOwners(account);
       const ended = await describe(ctx, account);
       await recordLeft(ctx, account);
+      await keepRemovals(ctx, account);
       await deleteAccount(ctx, account);
       await queueErasure(ctx, account);
       const { email } = account;

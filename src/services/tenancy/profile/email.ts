@@ -32,6 +32,7 @@ import { requireOwnSession, requireRecentSignIn } from '../../people/two-factor/
 import { requireUnmanaged } from '../addresses/managed.ts';
 import { provedByMail } from '../addresses/prove-address.ts';
 import { takeOver } from '../identities/reclaim.ts';
+import { keepRemovals } from '../memberships/removed.ts';
 import { deleteAccount } from './deletion.ts';
 import { meView, showMe } from './operations.ts';
 
@@ -120,6 +121,7 @@ async function changeAddress(ctx: Context, right: RightCode, email: string) {
   await requireUnmanaged(email);
   if (holder !== null) await freeAddress(ctx, holder.id, email);
   const { email: from, emailProof } = account;
+  await keepRemovals(ctx, account);
   await account.update({ ...provedByMail, email, signUpReplacedAt: null });
   await endSignIns(ctx, { accountId, but: ownSessionOf(ctx.actor) });
   await recordEvent(ctx, {
@@ -154,6 +156,7 @@ async function freeAddress(ctx: Context, holderId: string, email: string): Promi
   if (keepsAddress(holder)) throw codeInvalid();
   if (!(await isKnownToOrganizations(holderId))) return deleteAccount(ctx, holder);
   await takeOver(ctx, holder, { by: 'mail' });
+  await keepRemovals(ctx, holder);
   await holder.update({ email: null, awaitsCode: false });
   await recordEvent(ctx, {
     kind: 'user.email.removed',

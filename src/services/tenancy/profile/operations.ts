@@ -16,6 +16,7 @@ import {
 } from '../../people/accounts/account.ts';
 import { listCredentials } from '../../people/credentials/credentials.ts';
 import { shownUserView } from '../../people/users/operations.ts';
+import { forgetFormerAddress } from '../memberships/removed.ts';
 import { recordRenamed } from '../scim-records/member.ts';
 import { hasSso } from '../signin-settings/methods.ts';
 import { deleteAccount, findLeftOwnerless } from './deletion.ts';
@@ -131,6 +132,7 @@ export const deleteUser = operation({
     const ownerless = await transaction(async () => {
       await hold.account(account.id);
       const left = await findLeftOwnerless(account);
+      await forgetFormerAddress(ctx, account.email);
       await deleteAccount(ctx, account, {
         ownerless: left.map(({ organization }) => organization.slug),
       });

@@ -11,7 +11,6 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Origin } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import type { SignInMethod } from '../../../database/models/session.ts';
-import { Tombstone } from '../../../database/models/tombstone.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import { canonicalEmail, domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isClaimed, ownsAddress } from '../../foundation/domain-names/owns.ts';
@@ -27,6 +26,7 @@ import {
 } from '../identities/social-providers.ts';
 import type { signInByLdapInput } from '../ldap/schema.ts';
 import { ensureMember } from '../memberships/join-and-leave.ts';
+import { isRemoved } from '../memberships/removed.ts';
 import {
   findGoverningDomain,
   findGoverningSettings,
@@ -185,7 +185,7 @@ export async function selfSignupAllowed(ctx: Context, domain: string): Promise<b
 export async function joinByDomain(ctx: Context, account: Account, origin: Origin): Promise<void> {
   const { organizationId, verified, settings } = await findGoverningSettings(ctx, account.email);
   if (organizationId === null || !verified || !settings.allowSelfSignup) return;
-  if ((await Tombstone.count({ where: { organizationId, accountId: account.id } })) > 0) return;
+  if (await isRemoved(ctx, organizationId, account)) return;
   await ensureMember(ctx, organizationId, account, origin);
 }
 
