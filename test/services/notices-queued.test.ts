@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
+import { Event } from '../../src/database/models/event.ts';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
+import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import { password } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import {
@@ -53,4 +55,44 @@ test('if the mail server is down, the changes are made, and their notices wait i
   site.smtp.refuse(null);
   site.wait(11);
   expect((await subjectsOf(who)).toSorted()).toEqual(told);
+});
+
+/** Makes new recovery codes, each time with a notice. */
+async function makeCodes({ client }: Arrived, times: number): Promise<void> {
+  for (let count = 0; count < times; count += 1)
+    expect((await client.post('/api/v1/me/recovery-codes')).status).toBe(201);
+}
+
+const newCodes = 'New recovery codes were created - idctl';
+const countNew = async (who: Arrived) =>
+  (await subjectsOf(who)).filter((subject) => subject === newCodes).length;
+
+test('X5 an account gets at most 20 notices in an hour, of all kinds together; each change is still an event', async () => {
+  site = await openMailingIdctl({ limits: { enabled: 'off' } });
+  const [who, other] = [await arrived(site), await arrived(site)];
+  // The authenticator app is the first notice.
+  await withTotp(who);
+  await makeCodes(who, 25);
+  expect(await countNew(who)).toBe(19);
+  const events = await Event.findAll({ where: { kind: 'user.recovery_codes.created' } });
+  expect(events.filter(({ subject }) => subject?.id === who.id)).toHaveLength(26);
+  await withTotp(other);
+  await makeCodes(other, 1);
+  expect(await countNew(other)).toBe(1);
+  site.wait(3600);
+  await resetTotp(site.operator(), { user: who.email, passkeys: false });
+  expect((await subjectsOf(who)).at(-1)).toBe('Your second factor was reset - idctl');
+});
+
+test('a mail that a person waits for is sent before notices', async () => {
+  site = await openMailingIdctl({ limits: { enabled: 'off' }, signin: { magicCode: 'on' } });
+  const who = await arrived(site);
+  const { email } = await arrived(site);
+  await withTotp(who);
+  await makeCodes(who, 12);
+  await site.client().post('/api/v1/auth/magic-code', { email });
+  await site.deliver();
+  // A daemon sends ten mails at once.
+  const first = site.smtp.letters.slice(0, 10).map(({ subject }) => subject);
+  expect(first).toContain('Your sign-in code - idctl');
 });

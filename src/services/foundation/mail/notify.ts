@@ -10,8 +10,8 @@ type Notified = Pick<Account, 'id' | 'email' | 'emailProof'>;
 
 /**
  * Tells the person of an account by mail what happened to it. Call it inside the transaction of the
- * change. An unproved address gets no notice, because it may be a stranger's. Returns whether a mail
- * goes out.
+ * change. An unproved address gets no notice, because it may be a stranger's. An account gets at most
+ * 20 in an hour. Returns whether a mail goes out.
  */
 export async function notify(ctx: Context, account: Notified, notice: Notice): Promise<boolean> {
   const { email } = account;
@@ -20,6 +20,7 @@ export async function notify(ctx: Context, account: Notified, notice: Notice): P
   const isToOld = notice.what === 'address-changed' && notice.address === 'old';
   if (!isToOld && (ctx.config.mail.notices === 'off' || !isProved(account))) return false;
   if (notice.what === 'new-browser' && !(await mayTellOfBrowser(ctx, account))) return false;
+  if (!isToOld && !(await mayTell(ctx, account))) return false;
   const { address, userAgent } = ctx.client;
   const from = isOwn(ctx.actor, account) ? { address, userAgent } : null;
   await queueMail(ctx, { about: 'notice', email, notice, from });
@@ -29,6 +30,13 @@ export async function notify(ctx: Context, account: Notified, notice: Notice): P
 /** Whether the holder of the account acts. During a sign-in, the actor is still anonymous. */
 function isOwn(actor: Actor, { id }: Notified): boolean {
   return actor.kind === 'anonymous' || (actor.kind === 'user' && actor.accountId === id);
+}
+
+const mostAnHour = 20;
+
+/** Counts a notice, also while no other limit counts. Mail that others wait for is sent after it. */
+async function mayTell(ctx: Context, { id: of }: Notified): Promise<boolean> {
+  return (await countUp(ctx, { name: 'notices', of, most: mostAnHour, seconds: 3600 })) !== null;
 }
 
 /** Counts a mail about a new browser: at most one an hour, also while no other limit counts. */
