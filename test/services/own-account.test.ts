@@ -34,6 +34,7 @@ import type { Client } from '../support/http.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { open } from '../support/pages.ts';
 import { keepPasskey } from '../support/passkeys.ts';
+import { scimClient } from '../support/scim-client.ts';
 import { sweepNow } from '../support/sweep.ts';
 
 let idctl: MailingIdctl;
@@ -340,6 +341,29 @@ describe('the export of the own data', () => {
     await createInvitation(idctl.operator(), { org, email: mia.email, role: 'member' });
     await transaction(() => Account.update({ emailProof: 'auto' }, { where: { id: mia.id } }));
     expect((await exported(mia.client)).body.invitationsReceived).toEqual([]);
+  });
+
+  test('O8 what SCIM says about an address is shown only if the address was proved and the membership is not pushed', async () => {
+    const theirs = await scimClient(idctl);
+    const mia = await someone(`${fresh('mia')}@${fresh('d')}.test`);
+    const { org } = theirs;
+    await theirs.create({
+      ...{ schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: mia.email },
+      phoneNumbers: [{ value: '+43 1 2345', type: 'home' }],
+    });
+    const key = { id: orderedId(), accountId: mia.id, kind: 'sso' as const };
+    const linked = { connectionId: org.id, issuer: 'https://idp.test', subject: mia.id };
+    const from = { organizationId: org.id, knownGroups: ['staff'], linkedAt: new Date() };
+    await transaction(() => Identity.create({ ...key, ...linked, ...from }));
+    const told = async (emailProof: 'auto' | 'operator') => {
+      await transaction(() => Account.update({ emailProof }, { where: { id: mia.id } }));
+      const { body } = await exported(mia.client);
+      return [body.scimRecords.length, body.identities[0].groups];
+    };
+    expect(await told('operator')).toEqual([0, null]);
+    await verifiedDomain(idctl, org.slug, mia.email.split('@')[1]);
+    expect(await told('operator')).toEqual([1, ['staff']]);
+    expect(await told('auto')).toEqual([0, null]);
   });
 
   test('the document has the newest 10,000 entries of a list, and says which list has more', async () => {

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Model, type ModelStatic, Op, type WhereOptions } from 'sequelize';
 import { z } from 'zod';
+import type { Context } from '../../context.ts';
 import { AccessToken } from '../../database/models/access-token.ts';
 import { Account, emailProofs, isProved } from '../../database/models/account.ts';
 import { AccountBrowser } from '../../database/models/account-browser.ts';
@@ -32,6 +33,7 @@ import { tokenView, viewToken } from '../people/tokens/token.ts';
 import { recoveryCodesView, showRecoveryCodes } from '../people/two-factor/recovery-codes.ts';
 import { identityView } from '../tenancy/identities/operations.ts';
 import { originView } from '../tenancy/memberships/membership.ts';
+import { findPushedAmong } from '../tenancy/memberships/memberships.sql.ts';
 import { listSignedIn, signedInView } from './provider/operations.ts';
 
 // All that is stored about a person, without secrets, in one document.
@@ -121,8 +123,11 @@ export const exportMe = operation({
     const limit = { name: 'exports', of: accountId, most: exportsAnHour, seconds: 3600 };
     await transaction(() => requirePlace(ctx, limit, 'You have exported your data too often.'));
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-    const lists = await readLists(account);
     const memberships = await readAllOf(Membership, accountId, 'organizationId', 'organization');
+    const pushed = await findPushing(ctx, memberships);
+    // What an organization says about an address may be about another person than this one.
+    const tells: Tells = (organizationId) => isProved(account) && !pushed.has(organizationId);
+    const lists = await readLists(account, tells);
     const projects = await readAllOf(ProjectMembership, accountId, 'projectId', 'project');
     const former = await readAllOf(Tombstone, accountId, 'organizationId');
     const browsers = await AccountBrowser.findAll({ where: { accountId }, order: ['lastSeenAt'] });
@@ -159,18 +164,35 @@ export const exportMe = operation({
       applications: (await listSignedIn(ctx, { limit: 1 })).items,
       invitationsSent: lists.invitationsSent.items,
       invitationsReceived: lists.invitationsReceived.items,
-      scimRecords: await viewWithin(lists.scimRecords.items, (row) => ({
-        ...viewOf(recordView, row),
-        resource: resourceOf(row),
-      })),
+      scimRecords: await viewWithin(
+        lists.scimRecords.items.filter(({ organizationId }) => tells(organizationId)),
+        (row) => ({
+          ...viewOf(recordView, row),
+          resource: resourceOf(row),
+        }),
+      ),
       events: events.items,
       truncated,
     };
   },
 });
 
+/** Whether the export has what the organization says about the person. */
+type Tells = (organizationId: string) => boolean;
+
+/** The organizations of the memberships that SCIM pushed (`pushedIn`). */
+async function findPushing(ctx: Context, memberships: Membership[]): Promise<Set<string>> {
+  const pushing = new Set<string>();
+  for (const { organizationId, accountId, origin } of memberships) {
+    if (origin.kind !== 'scim') continue;
+    const pushed = await findPushedAmong(ctx, organizationId, [accountId]);
+    if (pushed.has(accountId)) pushing.add(organizationId);
+  }
+  return pushing;
+}
+
 /** The newest rows of each kind. */
-async function readLists({ id: accountId, email, emailProof }: Account) {
+async function readLists({ id: accountId, email, emailProof }: Account, tells: Tells) {
   const newest = { where: { accountId }, newestFirst: true };
   const invitations = (where: Record<string | symbol, unknown>) =>
     readNewest(Invitation, { where, newestFirst: true, include: ['organization'] }, viewInvitation);
@@ -186,7 +208,7 @@ async function readLists({ id: accountId, email, emailProof }: Account) {
       viewApp(row),
     ),
     passkeys: await readNewest(Passkey, newest, viewPasskey),
-    identities: await readNewest(Identity, newest, viewIdentity),
+    identities: await readNewest(Identity, newest, (row) => viewIdentity(row, tells)),
     invitationsSent: await invitations({ invitedBy: accountId }),
     invitationsReceived: await invitations({ [Op.or]: [{ accountId }, ...mine] }),
     scimRecords: await readNewest(ScimRecord, newest, (row) => row),
@@ -237,8 +259,9 @@ async function viewSlowly<Row, View>(rows: Row[], view: (row: Row) => View): Pro
   return views;
 }
 
-function viewIdentity(row: Identity) {
-  const groups = row.knownGroups ?? row.lastGroups;
+function viewIdentity(row: Identity, tells: Tells) {
+  const told = row.organizationId === null || tells(row.organizationId);
+  const groups = told ? (row.knownGroups ?? row.lastGroups) : null;
   return { ...viewOf(storedIdentityView, row), connection: row.connectionId, groups };
 }
 
