@@ -124,6 +124,12 @@ export function sentencesFor(next: Next | undefined): string | undefined {
   return sentences.length === 0 ? undefined : sentences.join(' ');
 }
 
+/** The sentence that sends a person to the operator for an operation. */
+export function askOperator({ say, to }: Todo): string {
+  if (say !== undefined) return `${say}.`;
+  return to === undefined ? 'Ask the operator.' : `To ${to}, ask the operator.`;
+}
+
 /** The sentences of a hint, technical ones too, without its operations. */
 export function plainText(next: Next | undefined): string {
   return partsOf(next)

@@ -1,4 +1,5 @@
 import {
+  askOperator,
   isHintField,
   isUnworded,
   type Next,
@@ -57,11 +58,6 @@ export function routeText(next: Next | undefined): string | undefined {
     return { text: `${lead}${lead === '' ? '' : ': '}${requestOf(route, todo)}`, ends: true };
   });
   return text === undefined ? undefined : cut(text, maxCharacters.text);
-}
-
-function askOperator({ say, to }: Todo): string {
-  if (say !== undefined) return `${say}.`;
-  return to === undefined ? 'Ask the operator.' : `To ${to}, ask the operator.`;
 }
 
 /** The request line of a route, with placeholders for unknown parts, and the known fields. */

@@ -10,6 +10,7 @@ import { signUpPages } from './pages/login/sign-up.ts';
 import { logoutPages } from './pages/logout.ts';
 import { organizationPage } from './pages/organization/overview.ts';
 import { peoplePage } from './pages/organization/people.ts';
+import { personPages } from './pages/organization/person.ts';
 import type { Page } from './pages/page.ts';
 import { operationRoutes } from './routes/list.ts';
 import { referenceRoutes } from './routes/reference.ts';
@@ -27,6 +28,7 @@ export const pages: Page[] = [
   ...accountPages,
   organizationPage,
   peoplePage,
+  ...personPages,
   ...logoutPages,
 ];
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pages } from '../../src/http/surface.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -32,6 +33,13 @@ async function arrived(): Promise<{ client: Client; email: string; id: string; e
   return { client, email: email ?? '', id, earlier: tokenIn(asked.body) };
 }
 
+/** The paths of these pages, in an organization that the person owns. */
+async function pathsOf(of: typeof pages, { email, id }: { email: string; id: string }) {
+  const { slug } = await organization(idctl);
+  await addMember(idctl.operator(), { org: slug, email, role: 'owner' });
+  return of.map(({ path }) => path.replace(':org', slug).replace(/:(user|id)/, id));
+}
+
 describe('X10 interface page: every page and form', () => {
   test('each page has a unique name, and none hides a REST route', () => {
     expect(new Set(pages.map(nameOf)).size).toBe(pages.length);
@@ -43,11 +51,12 @@ describe('X10 interface page: every page and form', () => {
   });
 
   test('X10 no form is accepted from another site, without its token, or with the token of another browser or session', async () => {
-    const { client } = await arrived();
+    const { client, email, id } = await arrived();
     const other = await arrived();
     const stolen = tokenIn((await open(other.client, '/')).body);
+    const paths = await pathsOf(forms, { email, id });
     const before = (await open(client, '/')).body;
-    for (const { path } of forms) {
+    for (const path of paths) {
       const token = tokenIn((await open(client, '/')).body);
       const refused = [
         await client.form(path, { token }, { origin: 'https://evil.test' }),
@@ -84,10 +93,11 @@ describe('X10 interface page: every page and form', () => {
   });
 
   test('X6 a form accepts only its own fields, each once; a page ignores unknown parameters', async () => {
-    const { client } = await arrived();
+    const { client, email, id } = await arrived();
+    const paths = await pathsOf(forms, { email, id });
     const before = (await open(client, '/')).body;
     const token = tokenIn(before);
-    for (const { path } of forms) {
+    for (const path of paths) {
       const more = await client.form(path, { token, nonsense: 'x' });
       expect([path, more.status, more.body.includes('is not a known field')]).toEqual([
         path,

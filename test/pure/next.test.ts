@@ -109,10 +109,18 @@ test('a page says a hint with a link to the page of its operation', () => {
   expect(linksFor(['Wait.', { to: 'start again', operation: 'totp.enroll' }, list])).toEqual([
     { href: '/#two-factor', text: 'Set up an authenticator' },
   ]);
+  const org = { org: 'a&b' };
+  expect(
+    linksFor([
+      { say: 'Choose an owner', operation: 'member.role', with: org },
+      { to: 'x', operation: 'member.role' },
+    ]),
+  ).toEqual([{ href: '/orgs/a%26b/people', text: 'Choose an owner' }]);
   const paths = new Set(pages.filter(({ method }) => method === 'GET').map(({ path }) => path));
   for (const { href } of Object.values(operationPages)) {
     const [path = '', section = ''] = href.split('#');
-    expect([href, paths.has(path), section in sectionTitles]).toEqual([href, true, true]);
+    const isSection = section === '' || section in sectionTitles;
+    expect([href, paths.has(path), isSection]).toEqual([href, true, true]);
   }
 });
 

@@ -57,6 +57,18 @@ export function addMemberCommands(program: Command): void {
       await call.list(listMembers, fields, 'There are no such members.', { ...input, q });
     },
   });
+  verb(member, 'show <user>', {
+    summary: 'Show a member, with their projects',
+    required: org,
+    example: 'idctl member show ada@example.com --org acme',
+    run: async (call) => {
+      const { showMember } = await import('../../services/tenancy/projects/of-member.ts');
+      await call.perform(showMember, [
+        ...fields,
+        ['Projects', ({ projects }) => projects.map(({ slug, role }) => `${slug}: ${role}`)],
+      ]);
+    },
+  });
   verb(member, 'role <user>', {
     summary: 'Change the role of a member',
     required: { ...org, ...role },

@@ -14,6 +14,7 @@ import {
   sessionCookies,
 } from '../cookies.ts';
 import { refusalForClients } from '../refusals.ts';
+import { pathKeys } from '../route.ts';
 import type { Html } from './html.ts';
 import { valuesOf } from './values.ts';
 
@@ -140,7 +141,7 @@ export function page<Input extends z.ZodObject>(
   return {
     ...data,
     method: 'GET',
-    answer: async (visit) => show(visit, parse(data.input, valuesOf(data.input, visit.given))),
+    answer: async (visit) => show(visit, inputOf(data, visit.given)),
   };
 }
 
@@ -154,7 +155,7 @@ export function form<Input extends z.ZodObject>(
   const { act, refused, ...data } = definition;
   const answer = async (visit: Visit): Promise<PageReply> => {
     try {
-      return await act(visit, parse(data.input, valuesOf(data.input, visit.given)));
+      return await act(visit, inputOf(data, visit.given));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { code, continuation } = error;
@@ -166,6 +167,24 @@ export function form<Input extends z.ZodObject>(
     }
   };
   return { ...data, method: 'POST', answer };
+}
+
+/** The name of a notice in the query of a page. Operations do not know it. */
+export const noticeField = 'done';
+
+/** Parses the fields. A wrong key of the path is a page that does not exist. */
+function inputOf<Input extends z.ZodObject>(
+  { path, input }: Pick<Definition<Input>, 'path' | 'input'>,
+  given: Record<string, string>,
+): z.output<Input> {
+  const { [noticeField]: _, ...fields } = given;
+  try {
+    return parse(input, valuesOf(input, noticeField in input.shape ? given : fields));
+  } catch (error) {
+    const keys = new Set(pathKeys(path));
+    const isOfPath = error instanceof Refusal && error.faults.some((fault) => keys.has(fault.path));
+    throw isOfPath ? new Refusal('not_found', 'There is no such page.') : error;
+  }
 }
 
 /** Redirects a sign-in to the second factor, with the cookie that continues it. */

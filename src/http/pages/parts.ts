@@ -33,14 +33,10 @@ type Draft = Pick<Visit, 'given' | 'refusal'>;
 /** A field with its label. After a refusal, it marks a fault and keeps the text unless secret. */
 export function field(draft: Draft, of: Field): Html {
   const { id = of.name, type = 'text' } = of;
-  const faults = draft.refusal?.faults ?? [];
-  const wrong = faults.some(({ path }) => path === of.name);
+  const { faults, wrong, said } = faultOf(draft, of);
   const secret = type === 'password' || of.code === true;
   const value =
     (draft.refusal === undefined || secret ? undefined : draft.given[of.name]) ?? of.value;
-  const said = [of.note && `${id}-note`, wrong && alertId]
-    .filter((text) => typeof text === 'string')
-    .join(' ');
   const attributes = [
     value != null && html` value="${value}"`,
     !of.optional && html` required`,
@@ -59,19 +55,31 @@ ${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
 </div>`;
 }
 
-/** A field to choose one option, with its label. The first option is the default. */
+/** Whether the refusal names the field, and the ids of the texts that describe it. */
+function faultOf(
+  { refusal }: Draft,
+  { name, note, id = name }: Pick<Field, 'name' | 'note' | 'id'>,
+) {
+  const faults = refusal?.faults ?? [];
+  const wrong = faults.some(({ path }) => path === name);
+  const said = [...(note ? [`${id}-note`] : []), ...(wrong ? [alertId] : [])].join(' ');
+  return { faults, wrong, said };
+}
+
+/** A field to choose one option, with its label. The default is `value`, or the first option. */
 export function choice(
   draft: Draft,
-  of: Pick<Field, 'name' | 'label' | 'note'> & { options: Record<string, string> },
+  of: Pick<Field, 'name' | 'label' | 'note' | 'value'> & { options: Record<string, string> },
 ): Html {
-  const chosen = draft.refusal === undefined ? undefined : draft.given[of.name];
+  const { wrong, said } = faultOf(draft, of);
+  const chosen = (draft.refusal === undefined ? undefined : draft.given[of.name]) ?? of.value;
   const options = Object.entries(of.options).map(
     ([value, text]) =>
       html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
   );
   return html`<div class="field">
 <label for="${of.name}">${of.label}</label>
-<select id="${of.name}" name="${of.name}"${of.note !== undefined && html` aria-describedby="${of.name}-note"`}>${options}</select>
+<select id="${of.name}" name="${of.name}"${said !== '' && html` aria-describedby="${said}"`}${wrong && html` aria-invalid="true"`}>${options}</select>
 ${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
 </div>`;
 }
@@ -204,6 +212,7 @@ const labels: Record<string, string> = {
   recoveryCode: 'Recovery code',
   expiresInDays: 'Days until it expires',
   scope: 'Scope',
+  role: 'Role',
   returnTo: 'This application',
 };
 

@@ -5,7 +5,7 @@ import { readCookie, sessionCookies, setCookies } from '../cookies.ts';
 import { refuseCrossSite } from '../origins.ts';
 import type { Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
-import type { Page } from './page.ts';
+import { noticeField, type Page } from './page.ts';
 
 // A session token lasts 15 minutes, and browsers send the refresh cookie only to paths below
 // `/api/v1/auth`. So a page without a session token redirects there and returns with a new token. A
@@ -75,7 +75,7 @@ function textsIn(page: Page, request: Request): Record<string, string> {
  */
 export function knownQuery({ input }: Page, { query }: Request): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(query).filter(([key]) => Object.hasOwn(input.shape, key)),
+    Object.entries(query).filter(([key]) => key === noticeField || Object.hasOwn(input.shape, key)),
   );
 }
 

@@ -5,6 +5,7 @@ import {
   listMembers,
   removeMember,
 } from '../../services/tenancy/memberships/operations.ts';
+import { showMember } from '../../services/tenancy/projects/of-member.ts';
 import { resetMemberFactor } from '../../services/tenancy/second-factor/operations.ts';
 import { route } from '../route.ts';
 
@@ -13,6 +14,10 @@ export const memberRoutes = [
   route('GET', '/api/v1/orgs/:org/members', listMembers, {
     summary: 'The members',
     cli: 'member list',
+  }),
+  route('GET', '/api/v1/orgs/:org/members/:user', showMember, {
+    summary: 'A member, with their projects',
+    cli: 'member show',
   }),
   route('POST', '/api/v1/orgs/:org/members', addMember, {
     summary: 'Add an existing account on a verified domain of the organization; invite others',

@@ -21,9 +21,10 @@ export const peoplePage = viewPage(
   async (visit, { items, nextCursor, previousCursor }, asked) => {
     const { slug, name, role = 'member' } = await showOrganization(visit.ctx, { org: asked.org });
     const path = `/orgs/${slug}/people`;
-    const isAdmin = isAllowed(role, 'members.explain');
+    const isAdmin = isAllowed(role, 'projects.seeAll');
     const shown = items.map((member) => ({
       name: member.name,
+      ...(isAdmin && { href: `${path}/${member.userId}` }),
       mark: badge(member.role),
       facts: [member.email ?? '', roleWords(member), isAdmin ? beganAt(member) : ''],
     }));

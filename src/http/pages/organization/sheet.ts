@@ -1,15 +1,33 @@
 import type { Html } from '../html.ts';
 import { html } from '../html.ts';
-import type { ShownPage, Visit } from '../page.ts';
+import { markNotice, noticeOf } from '../marks.ts';
+import type { PageReply, ShownPage, Visit } from '../page.ts';
+import { alert, notice } from '../parts.ts';
 import { button } from '../rows.ts';
 
-/** A page of an organization: its heading, with the button to sign out, and its content. */
-export function sheet(visit: Pick<Visit, 'token'>, title: string, content: Html): ShownPage {
+/** The texts of the notices, which every page of an organization can show. */
+const notices = {
+  role: 'The role was changed.',
+  removed: 'The person was removed.',
+  'factor-reset':
+    'The second factor was removed. The person signs in without it, and can set up a new one.',
+};
+
+/** A page of an organization: its heading, what was done or refused, and its content. */
+export function sheet(visit: Visit, title: string, content: Html): ShownPage {
+  const done = noticeOf(visit, visit.given['done']);
+  const text = Object.entries(notices).find(([name]) => name === done)?.[1];
   return {
     title,
     wide: true,
     main: html`<div class="head"><h1>${title}</h1>
 ${button(visit, '/account/sign-out', 'Sign out')}</div>
+${notice(text)}${alert(visit)}
 ${content}`,
   };
+}
+
+/** Redirects to a page of an organization, which shows the notice. */
+export function goTo(visit: Visit, path: string, done: keyof typeof notices): PageReply {
+  return { goTo: `${path}?${new URLSearchParams({ done: markNotice(visit, done) })}` };
 }

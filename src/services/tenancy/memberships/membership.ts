@@ -62,10 +62,26 @@ export async function holdMembership(organization: Organization, user: string) {
   const account = found && (await hold.account(found.id));
   const key = account && { organizationId: organization.id, accountId: account.id };
   const membership = key && (await hold.membership(key, 'whole'));
-  if (account === null || membership === null) {
-    throw new Refusal('not_found', `${user} is not a member of ${organization.slug}.`);
-  }
+  if (account === null || membership === null) throw notMember(organization, user);
   return { membership, account, shown: await shownIn(organization.id, account) };
+}
+
+/** Like `holdMembership`, but holds nothing. */
+export async function findMembership(organization: Organization, user: string) {
+  const membership = await Membership.findOne({
+    where: { organizationId: organization.id },
+    include: {
+      model: Account,
+      as: 'account',
+      where: isUuid(user) ? { id: user } : { email: user },
+    },
+  });
+  if (membership === null) throw notMember(organization, user);
+  return { membership, shown: await shownIn(organization.id, membership.account) };
+}
+
+function notMember({ slug }: Organization, user: string): Refusal {
+  return new Refusal('not_found', `${user} is not a member of ${slug}.`);
 }
 
 /** Whether the account belongs to the organization. */

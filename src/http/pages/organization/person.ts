@@ -1,0 +1,130 @@
+import type { z } from 'zod';
+import { parse } from '../../../input.ts';
+import { isAllowed } from '../../../services/foundation/authority/require.ts';
+import { explain } from '../../../services/signin/explain/operations.ts';
+import { rightToGrant } from '../../../services/tenancy/memberships/membership.ts';
+import {
+  changeMemberRole,
+  removeMember,
+} from '../../../services/tenancy/memberships/operations.ts';
+import { showOrganization } from '../../../services/tenancy/organizations/operations.ts';
+import { showMember } from '../../../services/tenancy/projects/of-member.ts';
+import { resetMemberFactor } from '../../../services/tenancy/second-factor/operations.ts';
+import { day } from '../account/section.ts';
+import { endingPages } from '../ending.ts';
+import { type Html, html } from '../html.ts';
+import { operationForm, type Page, page, type ShownPage, type Visit, viewPage } from '../page.ts';
+import { choice, postForm } from '../parts.ts';
+import { badge, rows } from '../rows.ts';
+import { goTo, sheet } from './sheet.ts';
+import { explained } from './sign-ins.ts';
+import { originWords, roleWords } from './words.ts';
+
+const path = '/orgs/:org/people/:user';
+
+type Person = Awaited<ReturnType<typeof showMember>>;
+type Key = z.output<typeof showMember.input>;
+
+const peopleOf = ({ org }: { org: string }) => `/orgs/${encodeURIComponent(org)}/people`;
+const pageOf = (key: Key) => `${peopleOf(key)}/${encodeURIComponent(key.user)}`;
+
+/** The pages of one person of an organization. */
+export const personPages: Page[] = [
+  viewPage(path, showMember, showPerson),
+  operationForm(path, changeMemberRole, {
+    reply: (visit, _view, key) => goTo(visit, pageOf(key), 'role'),
+    refused: async (visit) => {
+      const key = parse(showMember.input, { org: visit.given['org'], user: visit.given['user'] });
+      return showPerson(visit, await showMember(visit.ctx, key), key);
+    },
+  }),
+  page({
+    path: `${path}/sign-in`,
+    access: 'members.explain',
+    input: showMember.input,
+    show: async (visit, key) => {
+      const { name, email } = await showMember(visit.ctx, key);
+      const back = html`<p><a href="${pageOf(key)}">Back to ${name}</a></p>`;
+      const view = email === null ? null : await explain(visit.ctx, { org: key.org, user: email });
+      return sheet(visit, `How ${name} signs in`, html`${explained(name, view)}${back}`);
+    },
+  }),
+  ...endingPages(`${path}/second-factor`, resetMemberFactor, {
+    act: 'Remove second factor',
+    back: path,
+    reply: (visit, _view, key) => goTo(visit, pageOf(key), 'factor-reset'),
+  }),
+  ...endingPages(`${path}/remove`, removeMember, {
+    act: 'Remove from organization',
+    back: path,
+    reply: (visit, { userId }, key) =>
+      isSelf(visit, userId) ? { goTo: '/' } : goTo(visit, peopleOf(key), 'removed'),
+  }),
+];
+
+async function showPerson(visit: Visit, person: Person, key: Key): Promise<ShownPage> {
+  const { role: own = 'member' } = await showOrganization(visit.ctx, { org: key.org });
+  const { name, email, joinedAt } = person;
+  const at = pageOf(key);
+  const facts = [email, `${originWords(person)} · ${day(joinedAt)}`, roleWords(person)].filter(
+    (fact) => fact !== null && fact !== '',
+  );
+  return sheet(
+    visit,
+    name,
+    html`<section aria-labelledby="role-title"><h2 id="role-title">Role</h2>
+<p>${badge(person.role)}</p>
+${facts.map((fact) => html`<p class="quiet">${fact}</p>`)}
+${roleForm(visit, person, { own, at })}</section>
+<section aria-labelledby="projects"><h2 id="projects">Projects</h2>
+${projectRows(person)}</section>
+<section aria-labelledby="sign-in"><h2 id="sign-in">Signing in</h2>
+<p><a href="${at}/sign-in">Why can this person not sign in?</a></p>
+${
+  !isSelf(visit, person.userId) &&
+  html`<p class="quiet">If the person lost their authenticator app or passkeys, remove the second factor.</p>
+<div class="buttons"><a class="button small danger" href="${at}/second-factor">Remove second factor</a></div>`
+}</section>
+<section aria-labelledby="leaving"><h2 id="leaving">Membership</h2>
+${isSelf(visit, person.userId) ? html`<p>This is you. To leave, use <a href="/#organizations">your account page</a>.</p>` : html`<p class="quiet">The account of the person stays.</p><div class="buttons"><a class="button small danger" href="${at}/remove">Remove from organization</a></div>`}</section>`,
+  );
+}
+
+function isSelf({ ctx: { actor } }: Visit, userId: string): boolean {
+  return actor.kind === 'user' && actor.accountId === userId;
+}
+
+/** The form with the roles that the viewer may give. An admin does not change an owner. */
+function roleForm(
+  visit: Visit,
+  { role }: Person,
+  { own, at }: { own: Person['role']; at: string },
+): Html {
+  if (role === 'owner' && !isAllowed(own, 'members.takeOwner'))
+    return html`<p>Only an owner changes the role of an owner.</p>`;
+  const given = changeMemberRole.input.shape.role.options.filter((each) =>
+    isAllowed(own, rightToGrant(each)),
+  );
+  const options = Object.fromEntries(given.map((each) => [each, roleTexts[each]]));
+  const content = html`${choice(visit, { name: 'role', label: 'New role', options, value: role })}
+<button type="submit">Change role</button>`;
+  return postForm(visit, at, content);
+}
+
+const roleTexts: Record<Person['role'], string> = {
+  member: 'Member: sees the people and their own projects',
+  admin: 'Admin: changes people, projects and settings',
+  owner: 'Owner: can do everything, also delete the organization',
+};
+
+const maxShown = 50;
+
+function projectRows({ projects }: Person): Html {
+  const shown = projects.slice(0, maxShown).map((project) => ({
+    name: project.name,
+    mark: badge(project.role),
+    facts: [roleWords(project)],
+  }));
+  const more = projects.length - shown.length;
+  return html`${rows(shown, 'The person is in no project.')}${more > 0 && html`<p class="quiet">And ${more} more.</p>`}`;
+}
