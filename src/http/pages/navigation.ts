@@ -14,6 +14,7 @@ export function otherLinks(...ways: Html[]): Html {
 const parts: { path: string; text: string; right: OrganizationRight }[] = [
   { path: '', text: 'Overview', right: 'organization.see' },
   { path: '/people', text: 'People', right: 'members.see' },
+  { path: '/invitations', text: 'Invitations', right: 'invitations.see' },
 ];
 
 const inside = '/orgs/:org';

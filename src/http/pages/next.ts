@@ -6,6 +6,8 @@ import { pathKeys } from '../route.ts';
  * argument of the operation.
  */
 export const operationPages: Partial<Record<OperationName, { href: string; text: string }>> = {
+  'invitation.create': { href: '/orgs/:org/people/invite', text: 'Invite people' },
+  'invitation.list': { href: '/orgs/:org/invitations', text: 'Invitations' },
   'member.remove': { href: '/orgs/:org/people', text: 'People' },
   'member.role': { href: '/orgs/:org/people', text: 'People' },
   'passkey.list': { href: '/#passkeys', text: 'Your passkeys' },

@@ -84,6 +84,21 @@ ${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
 </div>`;
 }
 
+/** A field for several lines, with its label. */
+export function area(
+  draft: Draft,
+  of: Pick<Field, 'name' | 'label' | 'note' | 'value' | 'maxLength'>,
+): Html {
+  const { faults, wrong, said } = faultOf(draft, of);
+  const value = (draft.refusal === undefined ? undefined : draft.given[of.name]) ?? of.value;
+  return html`<div class="field">
+<label for="${of.name}">${of.label}</label>
+<textarea id="${of.name}" name="${of.name}" rows="6" required maxlength="${of.maxLength}" autocomplete="off" autocapitalize="none" spellcheck="false"${faults.length > 0 && wrong && html` autofocus`}${said !== '' && html` aria-describedby="${said}"`}${wrong && html` aria-invalid="true"`}>
+${value}</textarea>
+${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
+</div>`;
+}
+
 /** The field for a six-digit code from an authenticator app or a mail. */
 export function codeField(
   draft: Draft,
@@ -213,6 +228,7 @@ const labels: Record<string, string> = {
   expiresInDays: 'Days until it expires',
   scope: 'Scope',
   role: 'Role',
+  emails: 'Addresses:',
   returnTo: 'This application',
 };
 

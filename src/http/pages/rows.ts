@@ -59,8 +59,9 @@ export function button(
 }
 
 /** A link to the page that says what an operation ends, and asks for confirmation. */
-export function endingLink(path: string, label: string, along: Record<string, string>): Html {
-  return html`<a class="button small danger" href="${`${path}?${new URLSearchParams(along)}`}">${label}</a>`;
+export function endingLink(path: string, label: string, along?: Record<string, string>): Html {
+  const href = along === undefined ? path : `${path}?${new URLSearchParams(along)}`;
+  return html`<a class="button small danger" href="${href}">${label}</a>`;
 }
 
 /** Links to the previous and the next page of a list; `filter` has the other fields of the query. */

@@ -120,7 +120,7 @@ async function directoryItem(ctx: Context, { slug: org }: Here): Promise<Item> {
 
 async function peopleItem(ctx: Context, { slug: org }: Here): Promise<Item> {
   const { items } = await listMembers(ctx, { org, limit: 2 });
-  const link = { href: `/orgs/${org}/people`, text: 'People' };
+  const link = { href: `/orgs/${org}/people/invite`, text: 'Invite people' };
   const item = { name: 'People', done: items.length > 1, link };
   if (item.done) return { ...item, state: 'People have joined.' };
   return { ...item, state: 'You are the only member.' };

@@ -35,6 +35,7 @@ export const peoplePage = viewPage(
       visit,
       `People of ${name}`,
       html`<section aria-label="People">
+${isAdmin && html`<p><a class="button small" href="${path}/invite">Invite people</a></p>`}
 ${searchForm(path, asked)}
 ${rows(shown, noneText(asked, nextCursor !== null))}</section>
 ${links}`,

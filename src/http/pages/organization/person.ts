@@ -15,10 +15,10 @@ import { endingPages } from '../ending.ts';
 import { type Html, html } from '../html.ts';
 import { operationForm, type Page, page, type ShownPage, type Visit, viewPage } from '../page.ts';
 import { choice, postForm } from '../parts.ts';
-import { badge, rows } from '../rows.ts';
+import { badge, endingLink, rows } from '../rows.ts';
 import { goTo, sheet } from './sheet.ts';
 import { explained } from './sign-ins.ts';
-import { originWords, roleWords } from './words.ts';
+import { originWords, roleOptions, roleWords } from './words.ts';
 
 const path = '/orgs/:org/people/:user';
 
@@ -83,10 +83,10 @@ ${projectRows(person)}</section>
 ${
   !isSelf(visit, person.userId) &&
   html`<p class="quiet">If the person lost their authenticator app or passkeys, remove the second factor.</p>
-<div class="buttons"><a class="button small danger" href="${at}/second-factor">Remove second factor</a></div>`
+<div class="buttons">${endingLink(`${at}/second-factor`, 'Remove second factor')}</div>`
 }</section>
 <section aria-labelledby="leaving"><h2 id="leaving">Membership</h2>
-${isSelf(visit, person.userId) ? html`<p>This is you. To leave, use <a href="/#organizations">your account page</a>.</p>` : html`<p class="quiet">The account of the person stays.</p><div class="buttons"><a class="button small danger" href="${at}/remove">Remove from organization</a></div>`}</section>`,
+${isSelf(visit, person.userId) ? html`<p>This is you. To leave, use <a href="/#organizations">your account page</a>.</p>` : html`<p class="quiet">The account of the person stays.</p><div class="buttons">${endingLink(`${at}/remove`, 'Remove from organization')}</div>`}</section>`,
   );
 }
 
@@ -102,20 +102,11 @@ function roleForm(
 ): Html {
   if (role === 'owner' && !isAllowed(own, 'members.takeOwner'))
     return html`<p>Only an owner changes the role of an owner.</p>`;
-  const given = changeMemberRole.input.shape.role.options.filter((each) =>
-    isAllowed(own, rightToGrant(each)),
-  );
-  const options = Object.fromEntries(given.map((each) => [each, roleTexts[each]]));
+  const options = roleOptions((each) => isAllowed(own, rightToGrant(each)));
   const content = html`${choice(visit, { name: 'role', label: 'New role', options, value: role })}
 <button type="submit">Change role</button>`;
   return postForm(visit, at, content);
 }
-
-const roleTexts: Record<Person['role'], string> = {
-  member: 'Member: sees the people and their own projects',
-  admin: 'Admin: changes people, projects and settings',
-  owner: 'Owner: can do everything, also delete the organization',
-};
 
 const maxShown = 50;
 

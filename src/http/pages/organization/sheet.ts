@@ -9,6 +9,7 @@ import { button } from '../rows.ts';
 const notices = {
   role: 'The role was changed.',
   removed: 'The person was removed.',
+  revoked: 'The invitation was revoked.',
   'factor-reset':
     'The second factor was removed. The person signs in without it, and can set up a new one.',
 };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { memberView } from '../../../services/tenancy/memberships/membership.ts';
+import { memberView } from '../../../services/tenancy/memberships/membership.ts';
 
 /** A member as the operations show them. */
 export type Member = z.output<typeof memberView>;
@@ -27,4 +27,18 @@ export function roleWords({ synced, origin }: Pick<Member, 'synced' | 'origin'>)
   return group === undefined
     ? 'The role comes from your directory or provider.'
     : `The role comes from the group ${group}.`;
+}
+
+type Role = Member['role'];
+
+const roleTexts: Record<Role, string> = {
+  member: 'Member: sees the people and their own projects',
+  admin: 'Admin: changes people, projects and settings',
+  owner: 'Owner: can do everything, also delete the organization',
+};
+
+/** The choices of a field for a role: those that the viewer may give. */
+export function roleOptions(isGiven: (role: Role) => boolean): Record<string, string> {
+  const { options } = memberView.shape.role;
+  return Object.fromEntries(options.filter(isGiven).map((role) => [role, roleTexts[role]]));
 }
