@@ -99,7 +99,7 @@ describe('the start page of an organization', () => {
     const at = { org: org.slug, project };
     await putProjectMember(operator, { ...at, user: people.member.email, role: 'commenter' });
     const { text } = await open(clients.member, `/orgs/${org.slug}`);
-    expect(text).toContain('you are member');
+    expect(text).toContain('You are a member of');
     expect(text).toContain('website commenter');
     expect(text).not.toContain('Set up');
     const admin = await open(clients.admin, `/orgs/${org.slug}`);

@@ -117,7 +117,9 @@ describe('the role of a person', () => {
       400,
       expect.stringContaining('Role must be one of'),
     ]);
-    expect(wrong.body).toMatch(/<select [^>]*aria-describedby="refused" aria-invalid="true"/);
+    expect(wrong.body).toMatch(
+      /<select [^>]*aria-describedby="role-note refused" aria-invalid="true"/,
+    );
     expect(optionsOf(await open(clients.owner, other))[0]).toBe('member selected');
     const byMember = await clients.member.form(other, { role: 'admin' });
     expect(byMember.status).toBe(403);

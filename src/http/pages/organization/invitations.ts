@@ -16,7 +16,7 @@ import { form, type Page, page, type ShownPage, type Visit, viewPage } from '../
 import { area, choice, postForm } from '../parts.ts';
 import { badge, button, endingLink, pageLinks, rows } from '../rows.ts';
 import { goTo, sheet } from './sheet.ts';
-import { roleOptions } from './words.ts';
+import { roleNote, roleOptions } from './words.ts';
 
 const path = '/orgs/:org/people/invite';
 const { org, role } = createInvitation.input.shape;
@@ -140,11 +140,11 @@ function refusalOfAll(refused: Refused[]): Refusal {
   return new Refusal(code, 'No one was invited.', { faults, ...(hint && { hint }) });
 }
 
-/** The reason, with the address, and without a full stop. */
+/** The reason, which names the address, without a full stop. */
 function reasonOf({ email, refusal: { faults, message } }: Refused): string {
   const [fault] = faults;
   const reason = fault === undefined ? message.replace(/\.$/, '') : fault.message;
-  return reason.includes(email) ? reason : `${email}: ${reason}`;
+  return reason.includes(email) ? reason : `${email} ${reason}`;
 }
 
 async function askWhom(visit: Visit): Promise<ShownPage> {
@@ -162,7 +162,7 @@ async function inviteForm(visit: Visit, as?: string, emails?: string): Promise<H
   const options = roleOptions((each) => isAllowed(own.role ?? 'member', rightToInvite(each)));
   const note = `One on each line, or with commas between them; at most ${maxAtOnce}.`;
   const content = html`${area(visit, { name: 'emails', label: 'E-mail addresses', note, maxLength, value: emails })}
-${choice(visit, { name: 'role', label: 'Role', options, value: as ?? 'member' })}
+${choice(visit, { name: 'role', label: 'Role', note: roleNote, options, value: as ?? 'member' })}
 <button type="submit">Invite</button>`;
   return postForm(visit, `/orgs/${own.slug}/people/invite`, content);
 }

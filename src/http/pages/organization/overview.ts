@@ -16,15 +16,13 @@ export const organizationPage = viewPage(
     const mine = projects.map(({ slug: project, role: as, synced }) => {
       return { name: project, mark: badge(as), facts: [synced && 'The role comes from a group.'] };
     });
-    const people = { name: 'People', href: `/orgs/${slug}/people` };
     const isAdmin = isAllowed(role, 'domains.see');
     return sheet(
       visit,
       name,
       html`${isAdmin && (await setUpSection(visit.ctx, { slug, role }))}
-<section aria-labelledby="about"><h2 id="about">In this organization</h2>
-${rows([{ ...people, mark: badge(`you are ${role}`), facts: ['Everyone who belongs to it, with their roles.'] }])}</section>
-<section aria-labelledby="projects"><h2 id="projects">Your projects</h2>
+<section aria-labelledby="you"><h2 id="you">Your role and projects</h2>
+<p>You are ${role === 'member' ? 'a member' : `an ${role}`} of ${name}. <a href="/orgs/${slug}/people">See its people</a></p>
 ${rows(mine, 'You are not in a project of this organization.')}
 ${more > 0 && html`<p class="quiet">and ${more} more</p>`}</section>`,
     );

@@ -18,7 +18,7 @@ import { choice, postForm } from '../parts.ts';
 import { badge, endingLink, rows } from '../rows.ts';
 import { goTo, sheet } from './sheet.ts';
 import { explained } from './sign-ins.ts';
-import { originWords, roleOptions, roleWords } from './words.ts';
+import { originWords, roleNote, roleOptions, roleWords } from './words.ts';
 
 const path = '/orgs/:org/people/:user';
 
@@ -66,15 +66,13 @@ async function showPerson(visit: Visit, person: Person, key: Key): Promise<Shown
   const { role: own = 'member' } = await showOrganization(visit.ctx, { org: key.org });
   const { name, email, joinedAt } = person;
   const at = pageOf(key);
-  const facts = [email, `${originWords(person)} · ${day(joinedAt)}`, roleWords(person)].filter(
-    (fact) => fact !== null && fact !== '',
-  );
+  const facts = [`${originWords(person)} · ${day(joinedAt)}`, roleWords(person)];
+  const shown = { name: email ?? name, mark: badge(person.role), facts };
   return sheet(
     visit,
     name,
     html`<section aria-labelledby="role-title"><h2 id="role-title">Role</h2>
-<p>${badge(person.role)}</p>
-${facts.map((fact) => html`<p class="quiet">${fact}</p>`)}
+${rows([shown])}
 ${roleForm(visit, person, { own, at })}</section>
 <section aria-labelledby="projects"><h2 id="projects">Projects</h2>
 ${projectRows(person)}</section>
@@ -103,7 +101,7 @@ function roleForm(
   if (role === 'owner' && !isAllowed(own, 'members.takeOwner'))
     return html`<p>Only an owner changes the role of an owner.</p>`;
   const options = roleOptions((each) => isAllowed(own, rightToGrant(each)));
-  const content = html`${choice(visit, { name: 'role', label: 'New role', options, value: role })}
+  const content = html`${choice(visit, { name: 'role', label: 'New role', note: roleNote, options, value: role })}
 <button type="submit">Change role</button>`;
   return postForm(visit, at, content);
 }

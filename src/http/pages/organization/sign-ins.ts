@@ -1,6 +1,6 @@
 import { askOperator, partsOf } from '../../../next.ts';
+import { methodNames } from '../../../services/people/sessions/method-names.ts';
 import type { explain } from '../../../services/signin/explain/operations.ts';
-import { methodNames } from '../account/section.ts';
 import { type Html, html } from '../html.ts';
 import { linksFor } from '../next.ts';
 import { badge, rows } from '../rows.ts';
@@ -16,7 +16,7 @@ export function explained(name: string, view: Explained | null): Html {
   const on = view.ways.filter((way) => way.on);
   const off = view.ways.filter((way) => !way.on);
   return html`<section aria-labelledby="answer"><h2 id="answer">${answerOf(name, view)}</h2>
-<p class="quiet">If the password and the codes are correct, and the provider or directory sends the same person as before.</p>
+<p class="quiet">This assumes that the password and codes are correct, and that the provider or directory sends the same person as before.</p>
 ${view.blocks.map(blockOf)}</section>
 <section aria-labelledby="ways"><h2 id="ways">Ways to sign in</h2>
 ${rows(on.map(rowOf), 'No way to sign in is switched on for this address.')}

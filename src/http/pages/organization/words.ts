@@ -31,14 +31,13 @@ export function roleWords({ synced, origin }: Pick<Member, 'synced' | 'origin'>)
 
 type Role = Member['role'];
 
-const roleTexts: Record<Role, string> = {
-  member: 'Member: sees the people and their own projects',
-  admin: 'Admin: changes people, projects and settings',
-  owner: 'Owner: can do everything, also delete the organization',
-};
+/** What each role may do, for the note of a field for a role. */
+export const roleNote =
+  'Members see the people, and their own projects. Admins change people, projects and settings. Owners can do everything.';
 
 /** The choices of a field for a role: those that the viewer may give. */
 export function roleOptions(isGiven: (role: Role) => boolean): Record<string, string> {
+  const names: Record<Role, string> = { member: 'Member', admin: 'Admin', owner: 'Owner' };
   const { options } = memberView.shape.role;
-  return Object.fromEntries(options.filter(isGiven).map((role) => [role, roleTexts[role]]));
+  return Object.fromEntries(options.filter(isGiven).map((role) => [role, names[role]]));
 }
