@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { OutboxItem } from '../../src/database/models/outbox-item.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import { password } from '../support/builders.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
@@ -96,3 +98,15 @@ test('a mail that a person waits for is sent before notices', async () => {
   const first = site.smtp.letters.slice(0, 10).map(({ subject }) => subject);
   expect(first).toContain('Your sign-in code - idctl');
 });
+
+test.each(['auto', 'former domain'] as const)(
+  'an address with the proof %s gets no notice and no mail about its deleted account',
+  async (emailProof) => {
+    site = await openMailingIdctl();
+    const who = await arrived(site);
+    await transaction(() => Account.update({ emailProof }, { where: { id: who.id } }));
+    await withTotp(who);
+    expect((await who.client.send('DELETE', '/api/v1/me')).status).toBe(204);
+    expect(await lettersOf(who)).toEqual([]);
+  },
+);

@@ -1,5 +1,5 @@
 import type { Actor, Context } from '../../../context.ts';
-import { type Account, isProved } from '../../../database/models/account.ts';
+import { type Account, isProvedForGood } from '../../../database/models/account.ts';
 import { countUp } from '../limits/limit.ts';
 import { isMailConfigured } from './configured.ts';
 import type { Notice } from './notice.ts';
@@ -10,15 +10,15 @@ type Notified = Pick<Account, 'id' | 'email' | 'emailProof'>;
 
 /**
  * Tells the person of an account by mail what happened to it. Call it inside the transaction of the
- * change. An unproved address gets no notice, because it may be a stranger's. An account gets at most
- * 20 in an hour. Returns whether a mail goes out.
+ * change. An address gets no notice if it is unproved or on a former domain, because it may be a
+ * stranger's. An account gets at most 20 in an hour. Returns whether a mail goes out.
  */
 export async function notify(ctx: Context, account: Notified, notice: Notice): Promise<boolean> {
   const { email } = account;
   if (email === null || !isMailConfigured(ctx)) return false;
   // The old address learns of a change in any case (security P18).
   const isToOld = notice.what === 'address-changed' && notice.address === 'old';
-  if (!isToOld && (ctx.config.mail.notices === 'off' || !isProved(account))) return false;
+  if (!isToOld && (ctx.config.mail.notices === 'off' || !isProvedForGood(account))) return false;
   if (notice.what === 'new-browser' && !(await mayTellOfBrowser(ctx, account))) return false;
   if (!isToOld && !(await mayTell(ctx, account))) return false;
   const { address, userAgent } = ctx.client;

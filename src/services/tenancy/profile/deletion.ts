@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { Account } from '../../../database/models/account.ts';
+import { Account, isProvedForGood } from '../../../database/models/account.ts';
 import { Invitation } from '../../../database/models/invitation.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
@@ -92,7 +92,7 @@ export const deleteMe = operation({
       await deleteAccount(ctx, account);
       await queueErasure(ctx, account);
       const { email } = account;
-      if (email !== null && isMailConfigured(ctx))
+      if (email !== null && isProvedForGood(account) && isMailConfigured(ctx))
         await queueMail(ctx, { about: 'deleted', email });
       return ended;
     }),
