@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { Account } from '../../src/database/models/account.ts';
+import { AccountBrowser } from '../../src/database/models/account-browser.ts';
 import { OAuthApp } from '../../src/database/models/app.ts';
 import { Identity } from '../../src/database/models/identity.ts';
 import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
@@ -228,6 +229,7 @@ describe('I8 when a person becomes owner, what came through an unapproved connec
     const { passwordUnapproved } = await Account.findByPk(id, { rejectOnEmpty: true });
     expect(passwordUnapproved).toBe(true);
     await promote();
+    expect(await AccountBrowser.count({ where: { accountId: id } })).toBe(0);
     expect(await isLive(browser)).toBe(false);
     expect((await idctl.client().post('/api/v1/auth/login', login)).status).toBe(401);
   });

@@ -148,7 +148,7 @@ test('a sign-in with a passkey, a code or a login link is told, with its method'
   expect(await lastTo(plain)).toContain('Method: code by mail\n');
 });
 
-test('single sign-on is not told, but its browser is known to a later sign-in with the password', async () => {
+test('single sign-on is not told, and does not make its browser known: a later sign-in with the password is told', async () => {
   const { domain } = await connected(idctl, provider.issuer);
   const sub = fresh('sub');
   const email = `${sub}@${domain}`;
@@ -158,8 +158,10 @@ test('single sign-on is not told, but its browser is known to a later sign-in wi
   const client = browserAt(idctl);
   const callback = await provider.signIn(await start(client, domain), sub);
   expect((await comeBack(client, callback)).status).toBe(200);
+  expect(await subjectsOf({ email, site: idctl })).toEqual([]);
+  expect(await browsersOf(id)).toHaveLength(1);
   await login(client, email);
-  expect(await lettersOf({ email, site: idctl })).toEqual([]);
+  expect(await subjectsOf({ email, site: idctl })).toEqual([announced]);
   expect(await browsersOf(id)).toHaveLength(2);
 });
 

@@ -36,8 +36,9 @@ export async function findBrowser({ client }: Context, accountId: string): Promi
 
 /**
  * Remembers that the account has signed in from this browser. If the browser is new to it, but not
- * its first one, tells the person, except of a sign-in through a connection. Call it in the sign-in's transaction; for a new browser, hold the
- * account alone, so that parallel sign-ins see each other.
+ * its first one, tells the person. A sign-in through a connection makes no browser known: an admin
+ * controls the provider. Call it in the sign-in's transaction; for a new browser, hold the account
+ * alone, so that parallel sign-ins see each other.
  */
 export async function meetBrowser(
   ctx: Context,
@@ -51,6 +52,7 @@ export async function meetBrowser(
     if (seenAt < after(ctx.now, -day)) await noteSeen(accountId, hash, ctx.now);
     return;
   }
+  if (isConnectionKind(method)) return;
   const known = await listHashes(accountId);
   if (known.includes(hash)) return;
   const oldest = known.slice(mostOfAccount - 1);
@@ -61,8 +63,7 @@ export async function meetBrowser(
     first_seen_at: ctx.now,
     last_seen_at: ctx.now,
   });
-  if (known.length > 0 && !isConnectionKind(method))
-    await notify(ctx, account, { what: 'new-browser', method });
+  if (known.length > 0) await notify(ctx, account, { what: 'new-browser', method });
 }
 
 /** Deletes browsers whose cookie has expired. */

@@ -7,6 +7,7 @@ import { discardTotp } from '../../people/accounts/account.ts';
 import { revokeApps, revokeTokens } from '../../people/apps/app.ts';
 import { deleteRecoveryCodes } from '../../people/codes/recovery-code.ts';
 import { removePasskeys } from '../../people/passkeys/passkey.ts';
+import { forgetBrowsers } from '../../people/sessions/browser.ts';
 import { endSessions, forgetSecondFactor } from '../../people/sessions/end.ts';
 import { recordUnlinked } from '../identities/operations.ts';
 import { findMarked, type Mark } from './memberships.sql.ts';
@@ -105,6 +106,7 @@ export async function endUnapproved(
     const kinds = new Set(rows.map(({ kind }) => kind));
     const ending = markedCredentials.filter(({ kind }) => kinds.has(kind));
     for (const { end } of ending) await end(ctx, account);
+    await forgetBrowsers(id);
     await recordEvent(ctx, {
       kind: 'account.unapproved.ended',
       ...eventAbout('user', account, organizationId),
