@@ -53,7 +53,7 @@ describe('the page of a person', () => {
   test('shows role, projects and where the membership comes from', async () => {
     const { org, people, clients } = await team(idctl);
     const operator = idctl.operator();
-    const { slug: project } = await createProject(operator, { org: org.slug, name: 'Web <site>' });
+    const { slug: project } = await createProject(operator, { org: org.slug, name: 'Website' });
     const user = people.member.email;
     await putProjectMember(operator, { org: org.slug, project, user, role: 'commenter' });
     const page = await open(clients.admin, `/orgs/${org.slug}/people/${people.member.id}`);
@@ -61,11 +61,27 @@ describe('the page of a person', () => {
       'Ada Byron',
       user,
       'Added by the operator of this service',
-      'Web &lt;site&gt; commenter',
+      'website commenter',
       'Why can this person not sign in?',
     ])
       expect(page.text).toContain(said);
-    expect(page.body).not.toContain('<site>');
+  });
+
+  test('shows the first 50 projects, and says how many more there are', async () => {
+    const { org, people, clients } = await team(idctl);
+    const operator = idctl.operator();
+    const user = people.member.email;
+    for (let at = 10; at < 62; at += 1) {
+      await createProject(operator, { org: org.slug, name: `Plan ${at}` });
+      const project = `plan-${at}`;
+      await putProjectMember(operator, { org: org.slug, project, user, role: 'viewer' });
+    }
+    const { text } = await open(clients.admin, `/orgs/${org.slug}/people/${people.member.id}`);
+    expect(text).toContain('plan-10 viewer');
+    expect(text).toContain('plan-59 viewer and 2 more');
+    const path = `/api/v1/orgs/${org.slug}/members/${people.member.id}`;
+    const { projects, moreProjects } = (await clients.admin.get(path)).body;
+    expect([projects.length, projects[0].slug, moreProjects]).toEqual([50, 'plan-10', 2]);
   });
 
   test('X10 escapes the name that a person chose', async () => {

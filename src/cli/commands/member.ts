@@ -66,6 +66,7 @@ export function addMemberCommands(program: Command): void {
       await call.perform(showMember, [
         ...fields,
         ['Projects', ({ projects }) => projects.map(({ slug, role }) => `${slug}: ${role}`)],
+        ['More projects', ({ moreProjects }) => moreProjects],
       ]);
     },
   });

@@ -106,14 +106,11 @@ function roleForm(
   return postForm(visit, at, content);
 }
 
-const maxShown = 50;
-
-function projectRows({ projects }: Person): Html {
-  const shown = projects.slice(0, maxShown).map((project) => ({
-    name: project.name,
+function projectRows({ projects, moreProjects: more }: Person): Html {
+  const shown = projects.map((project) => ({
+    name: project.slug,
     mark: badge(project.role),
     facts: [roleWords(project)],
   }));
-  const more = projects.length - shown.length;
-  return html`${rows(shown, 'The person is in no project.')}${more > 0 && html`<p class="quiet">And ${more} more.</p>`}`;
+  return html`${rows(shown, 'The person is not in a project.')}${more > 0 && html`<p class="quiet">and ${more} more</p>`}`;
 }
