@@ -66,7 +66,7 @@ describe('interface page: idctl completion bash|zsh|fish', { timeout: 120_000 },
     expect(await asked('plan', '--secrets', '')).toEqual([':files']);
     expect(await asked('event', 'list', '--kind', 'domain.v')).toEqual(['domain.verified']);
     expect(await asked('org', 'create', '')).toEqual([]);
-    expect(await asked('member', 'r')).toEqual(['role', 'remove']);
+    expect(await asked('member', 'r')).toEqual(['role', 'remove', 'reset-second-factor']);
     expect(await asked('org', 'n')).toEqual([]);
     expect(await asked('org', 'rm', 'acme', '--dr')).toEqual(['--dry-run']);
   });

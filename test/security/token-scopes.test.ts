@@ -278,10 +278,14 @@ describe('P15 scope read', () => {
         ([route, code]) => !route.startsWith('GET') && code === 'session_required',
       );
       expect(guarded.map(([route]) => route).sort()).toEqual([
+        'DELETE /api/v1/me',
         'DELETE /api/v1/orgs/:org',
         'POST /api/v1/invitations/accept',
+        'POST /api/v1/me/email',
+        'POST /api/v1/me/email/confirm',
         'POST /api/v1/orgs/:org/ldap/approve',
         'POST /api/v1/orgs/:org/ldap/relink',
+        'POST /api/v1/orgs/:org/members/:user/second-factor/reset',
         'POST /api/v1/orgs/:org/sso/approve',
         'POST /api/v1/orgs/:org/sso/relink',
       ]);

@@ -86,19 +86,6 @@ test('X5 an account gets at most 20 notices in an hour, of all kinds together; e
   expect((await subjectsOf(who)).at(-1)).toBe('Your second factor was reset - idctl');
 });
 
-test('a mail that a person waits for is sent before notices', async () => {
-  site = await openMailingIdctl({ limits: { enabled: 'off' }, signin: { magicCode: 'on' } });
-  const who = await arrived(site);
-  const { email } = await arrived(site);
-  await withTotp(who);
-  await makeCodes(who, 12);
-  await site.client().post('/api/v1/auth/magic-code', { email });
-  await site.deliver();
-  // A daemon sends ten mails at once.
-  const first = site.smtp.letters.slice(0, 10).map(({ subject }) => subject);
-  expect(first).toContain('Your sign-in code - idctl');
-});
-
 test.each(['auto', 'former domain'] as const)(
   'an address with the proof %s gets no notice and no mail about its deleted account',
   async (emailProof) => {

@@ -87,7 +87,7 @@ const hot: Record<string, RegExp> = {
   'whether a mapping names a group': /FROM group_mappings\s+WHERE group_name IN/,
   'the people whose roles are planned later': /FROM scim_replans/,
   'the end of a membership': /DELETE FROM memberships/,
-  'a page of members, whichever table is first': /memberships AS .*account.id > .* LIMIT/,
+  'a page of members': /SELECT account_id AS id FROM \(SELECT account_id, role FROM memberships/,
   'a page of events': /FROM events AS Event .* LIMIT/,
   'the events of a reference': /FROM events\s+WHERE id > .* kind IN/s,
   'the attempt of a reference': /FROM sso_attempts AS SsoAttempt .*reference = /s,

@@ -89,7 +89,7 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
 
 /** Whether the person may change the address of the account, or why not. */
 async function describeAddress(ctx: Context, { email }: Account) {
-  if (await isManaged(email)) return 'managed' as const;
+  if (await isManaged(ctx, email)) return 'managed' as const;
   return isMailConfigured(ctx) ? ('changeable' as const) : ('no mail' as const);
 }
 

@@ -1,4 +1,4 @@
-import { literal, Op } from 'sequelize';
+import { Op } from 'sequelize';
 import type { Context, Turn } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import type { Account } from '../../../database/models/account.ts';
@@ -60,13 +60,9 @@ function isSignUp(item: OutboxItem): boolean {
   return mailingOf(item).about === 'signup';
 }
 
-/** People wait for codes and sign-ups, but not for notices. */
-const noticesLast = literal(`payload ->> 'about' = 'notice'`);
-
 async function claimDue(ctx: Context): Promise<OutboxItem[]> {
   const due = { kind: 'mail', nextAt: { [Op.lte]: ctx.now } };
-  const order = [noticesLast, 'nextAt', 'id'];
-  const items = await OutboxItem.findAll({ where: due, order, limit: atOnce });
+  const items = await OutboxItem.findAll({ where: due, order: ['nextAt', 'id'], limit: atOnce });
   if (items.length === 0) return [];
   const claimed: OutboxItem[] = [];
   await transaction(async () => {

@@ -1,3 +1,4 @@
+import type { Context } from '../../../context.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
@@ -9,20 +10,28 @@ import { findConnections } from '../connections/kinds.ts';
  * Whether an organization manages the address: it has verified the domain, and has an enabled
  * connection or a SCIM token. With `trust.domains: off`, an enabled connection of the domain is enough.
  */
-export async function isManaged(email: string | null): Promise<boolean> {
+export async function isManaged(
+  { config }: Pick<Context, 'config'>,
+  email: string | null,
+): Promise<boolean> {
   if (email === null) return false;
   const domain = domainOf(email);
   const organizationId = await findOwner(domain);
-  if (organizationId === null)
+  if (organizationId === null) {
+    if (config.trust.domains !== 'off') return false;
     return (await SsoConnection.count({ where: { emailDomain: domain, enabled: true } })) > 0;
+  }
   const connections = await findConnections({ organizationId });
   if (connections.some(({ row }) => row.enabled)) return true;
   return (await ScimToken.count({ where: { organizationId } })) > 0;
 }
 
 /** Refuses with `address_managed` if an organization manages the address. */
-export async function requireUnmanaged(email: string | null): Promise<void> {
-  if (email === null || !(await isManaged(email))) return;
+export async function requireUnmanaged(
+  ctx: Pick<Context, 'config'>,
+  email: string | null,
+): Promise<void> {
+  if (email === null || !(await isManaged(ctx, email))) return;
   const message = `An organization manages the addresses on ${domainOf(email)}.`;
   throw new Refusal('address_managed', message, { hint: 'Ask its administrator.' });
 }

@@ -44,6 +44,8 @@ const memberPage = pageOf(memberView).extend({
   previousCursor: z
     .string()
     .nullable()
+    // An older daemon does not send it.
+    .default(null)
     .describe('The value of `before` for the page before this one; null on the first page.'),
 });
 

@@ -84,7 +84,7 @@ export const deleteMe = operation({
       const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
       await requireOwnSession(ctx);
       await requireRecentSignIn(ctx, account);
-      await requireUnmanaged(account.email);
+      await requireUnmanaged(ctx, account.email);
       await requireOwners(account);
       const ended = await describe(ctx, account);
       await recordLeft(ctx, account);

@@ -104,8 +104,8 @@ async function requireChangeable(ctx: Context, accountId: string, email: string)
   requireMail(ctx, 'Ask your administrator to set up mail.');
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
   if (account.email === email) throw refuseField('email', 'is your address already');
-  await requireUnmanaged(account.email);
-  await requireUnmanaged(email);
+  await requireUnmanaged(ctx, account.email);
+  await requireUnmanaged(ctx, email);
   return account;
 }
 
@@ -117,8 +117,8 @@ async function changeAddress(ctx: Context, right: RightCode, email: string) {
   const account = await spendCode(right);
   if (account === null) throw codeInvalid();
   // An organization may have come to manage one of the addresses since the request began.
-  await requireUnmanaged(account.email);
-  await requireUnmanaged(email);
+  await requireUnmanaged(ctx, account.email);
+  await requireUnmanaged(ctx, email);
   if (holder !== null) await freeAddress(ctx, holder.id, email);
   const { email: from, emailProof } = account;
   await keepRemovals(ctx, account);
