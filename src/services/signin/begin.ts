@@ -42,9 +42,8 @@ export type Begun = { session: Awaited<ReturnType<typeof startSession>> } | { as
  */
 export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
   // Hold it `alone` if the account may change next. A second factor stores its time step, and a
-  // person who comes through a connection may join the organization. A new browser is added alone.
-  const browser = await findBrowser(ctx, account.id);
-  const plain = via.connection === undefined && !via.secondFactor && browser.seenAt !== null;
+  // person who comes through a connection may join the organization.
+  const plain = via.connection === undefined && !via.secondFactor;
   const now = await hold.account(account.id, plain ? 'beside' : 'alone');
   if (now === null) throw signInFailed('account_disabled');
   const changed = via.method === 'password' && now.passwordHash !== account.passwordHash;
@@ -67,7 +66,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
     passedSecondFactor: factor !== null,
     vouchedBy,
     unapproved,
-    browser,
+    browser: await findBrowser(ctx, now.id),
   };
   return { session: await startSession(ctx, account, begun) };
 }

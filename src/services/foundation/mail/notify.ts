@@ -1,6 +1,6 @@
 import type { Actor, Context } from '../../../context.ts';
 import { type Account, isProvedForGood } from '../../../database/models/account.ts';
-import { countUp } from '../limits/limit.ts';
+import { countUp, secondsUntilRoom } from '../limits/limit.ts';
 import { isMailConfigured } from './configured.ts';
 import type { Notice } from './notice.ts';
 import { queueMail } from './queue.ts';
@@ -41,5 +41,8 @@ async function mayTell(ctx: Context, { id: of }: Notified): Promise<boolean> {
 
 /** Counts a mail about a new browser: at most one an hour, also while no other limit counts. */
 async function mayTellOfBrowser(ctx: Context, { id: of }: Notified): Promise<boolean> {
-  return (await countUp(ctx, { name: 'new browsers', of, most: 1, seconds: 3600 })) !== null;
+  const limit = { name: 'new browsers', of, most: 1, seconds: 3600 };
+  // Without this, parallel sign-ins would wait for each other's count until they commit.
+  if ((await secondsUntilRoom(ctx, [limit])) > 0) return false;
+  return (await countUp(ctx, limit)) !== null;
 }

@@ -1,23 +1,35 @@
 import { execute, select } from '../../../database/select.ts';
 
-const finding = 'SELECT last_seen_at FROM account_browsers WHERE account_id = $1 AND hash = $2';
+const finding = `SELECT max(CASE WHEN hash = $2 THEN last_seen_at END) AS seen_at, count(*) AS known
+  FROM account_browsers WHERE account_id = $1`;
 
-/** When the account last signed in from this browser, to the day; null if it has not. */
-export async function findSeen(accountId: string, hash: string): Promise<Date | null> {
-  const [row] = await select<{ last_seen_at: Date }>(finding, [accountId, hash], {
+/** When the account last signed in from this browser, or null, and how many browsers are known. */
+export async function findSeen(
+  accountId: string,
+  hash: string,
+): Promise<{ seenAt: Date | null; known: number }> {
+  const [row] = await select<{ seen_at: Date | null; known: number }>(finding, [accountId, hash], {
     prepared: true,
-    columns: { last_seen_at: 'time' },
+    columns: { seen_at: 'time' },
   });
-  return row?.last_seen_at ?? null;
+  return { seenAt: row?.seen_at ?? null, known: row?.known ?? 0 };
 }
 
-const listing =
-  'SELECT hash FROM account_browsers WHERE account_id = $1 ORDER BY last_seen_at DESC, hash';
+const adding = `INSERT INTO account_browsers (account_id, hash, first_seen_at, last_seen_at)
+  VALUES ($1, $2, $3, $3) ON CONFLICT DO NOTHING RETURNING 1`;
 
-/** The browsers of the account, the last used first. */
-export async function listHashes(accountId: string): Promise<string[]> {
-  const rows = await select<{ hash: string }>(listing, [accountId], { prepared: true });
-  return rows.map(({ hash }) => hash);
+/** Adds a browser. False if the account has it already. */
+export async function addSeen(accountId: string, hash: string, now: Date): Promise<boolean> {
+  return (await select(adding, [accountId, hash, now], { prepared: true })).length > 0;
+}
+
+const dropping = `DELETE FROM account_browsers WHERE account_id = $1 AND hash IN (
+  SELECT hash FROM account_browsers WHERE account_id = $1
+   ORDER BY last_seen_at DESC, hash LIMIT 10000 OFFSET $2)`;
+
+/** Deletes all browsers of the account but these many, the last used ones. */
+export async function dropOldest(accountId: string, but: number): Promise<void> {
+  await execute(dropping, [accountId, but], { prepared: true });
 }
 
 const noting = 'UPDATE account_browsers SET last_seen_at = $3 WHERE account_id = $1 AND hash = $2';

@@ -5,10 +5,9 @@ import { deleteOld, type Stop } from '../../../database/delete-batches.ts';
 import type { Account } from '../../../database/models/account.ts';
 import { AccountBrowser } from '../../../database/models/account-browser.ts';
 import type { SignInMethod } from '../../../database/models/session.ts';
-import { insertRow } from '../../../database/select.ts';
 import { notify } from '../../foundation/mail/notify.ts';
 import { after } from '../../foundation/time.ts';
-import { findSeen, listHashes, noteSeen, ofLaterBrowser } from './browser.sql.ts';
+import { addSeen, dropOldest, findSeen, noteSeen, ofLaterBrowser } from './browser.sql.ts';
 
 // The browsers from which each account has signed in. A cookie that outlives sign-out names the
 // browser. It gives no access: it only decides whether a sign-in is announced by mail.
@@ -24,27 +23,28 @@ export interface Browser {
   value: string;
   /** When the account last signed in from it, to the day; null if it has not. */
   seenAt: Date | null;
+  /** How many browsers of the account are known. */
+  known: number;
 }
 
 /** The browser that signs in to the account, by the cookie that it showed, or with a new one. */
 export async function findBrowser({ client }: Context, accountId: string): Promise<Browser> {
   const { browser: shown } = client;
-  if (shown === undefined || !/^[\w-]{22}$/.test(shown))
-    return { value: randomToken(128), seenAt: null };
-  return { value: shown, seenAt: await findSeen(accountId, hashOfToken(shown)) };
+  const isOurs = shown !== undefined && /^[\w-]{22}$/.test(shown);
+  const value = isOurs ? shown : randomToken(128);
+  return { value, ...(await findSeen(accountId, hashOfToken(value))) };
 }
 
 /**
  * Remembers that the account has signed in from this browser. If the browser is new to it, but not
  * its first one, tells the person. A sign-in through a connection makes no browser known: an admin
- * controls the provider. Call it in the sign-in's transaction; for a new browser, hold the account
- * alone, so that parallel sign-ins see each other.
+ * controls the provider. Call it in the sign-in's transaction.
  */
 export async function meetBrowser(
   ctx: Context,
   account: Account,
   method: SignInMethod,
-  { value, seenAt }: Browser,
+  { value, seenAt, known }: Browser,
 ): Promise<void> {
   const { id: accountId } = account;
   const hash = hashOfToken(value);
@@ -53,17 +53,10 @@ export async function meetBrowser(
     return;
   }
   if (isConnectionKind(method)) return;
-  const known = await listHashes(accountId);
-  if (known.includes(hash)) return;
-  const oldest = known.slice(mostOfAccount - 1);
-  if (oldest.length > 0) await AccountBrowser.destroy({ where: { accountId, hash: oldest } });
-  await insertRow('account_browsers', {
-    account_id: accountId,
-    hash,
-    first_seen_at: ctx.now,
-    last_seen_at: ctx.now,
-  });
-  if (known.length > 0) await notify(ctx, account, { what: 'new-browser', method });
+  if (known >= mostOfAccount) await dropOldest(accountId, mostOfAccount - 1);
+  // A parallel sign-in may have added the same browser.
+  const isAdded = await addSeen(accountId, hash, ctx.now);
+  if (isAdded && known > 0) await notify(ctx, account, { what: 'new-browser', method });
 }
 
 /** Deletes browsers whose cookie has expired. */
