@@ -17,7 +17,7 @@ const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
 // Deletions run late, nested objects before their organization. The password change ends the other
 // sessions and the sign-out the caller's own, so these two run last.
-// `DELETE /api/v1/me` deletes nobody: each person has become the last owner of an organization.
+// `DELETE /api/v1/me` is refused, because each person has become the last owner of an organization.
 const rank = ({ method, path }: Route) =>
   path.endsWith('/logout')
     ? 3

@@ -132,7 +132,7 @@ describe('inviting in the browser', () => {
     const { token } = await createInvitation(idctl.operator(), at);
     const list = await open(clients.admin, `/orgs/${org.slug}/invitations`);
     const done = await list.submit(`/orgs/${org.slug}/people/invite`);
-    expect(done.text).toContain('The earlier invitation no longer works.');
+    expect(done.text).toContain('The earlier invitation is invalid now.');
     expect(await waiting(clients.admin, org.slug)).toEqual(['bo@new.test admin']);
     const earlier = await open(idctl.client(), `/login?invitation=${token}`);
     expect(earlier.text).toContain('invalid or has expired');

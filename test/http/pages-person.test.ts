@@ -157,7 +157,7 @@ describe('why a person cannot sign in', () => {
     expect(out.text).not.toMatch(/idctl (user|member|invitation)|--|\/api\//);
   });
 
-  test('I4 O8 says nothing of the account of a person whom SCIM added at a foreign address', async () => {
+  test('I4 O8 says nothing of the account of a person that SCIM added at a foreign address', async () => {
     const rival = await scimClient(idctl);
     const stranger = await person(idctl);
     await rival.create({ userName: stranger.email ?? '', displayName: 'Nobody Known' });

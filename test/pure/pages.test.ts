@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
-import { ago, day } from '../../src/http/pages/account/section.ts';
+import { ago } from '../../src/http/pages/account/section.ts';
 import { qrModules } from '../../src/http/pages/account/two-factor.ts';
 import { html, textOf } from '../../src/http/pages/html.ts';
 import { alert } from '../../src/http/pages/parts.ts';
 import type { Next } from '../../src/next.ts';
 import { programOf } from '../../src/services/people/sessions/program.ts';
+import { dayText } from '../../src/text/dates.ts';
 
 describe('markup', () => {
   test('values between the markup are escaped, whatever they contain', () => {
@@ -48,7 +49,7 @@ test.each([
 ])('%i seconds are shown as %s', (seconds, told) => {
   const now = new Date('2026-11-20T12:00:00Z');
   expect(ago(now, new Date(now.getTime() - seconds * 1000).toISOString())).toBe(told);
-  expect(day('2026-11-20T23:59:00Z')).toBe('20 November 2026');
+  expect(dayText('2026-11-20T23:59:00Z')).toBe('20 November 2026');
 });
 
 test.each([

@@ -150,7 +150,7 @@ describe('security P18: a changed address', () => {
     expect(new Set(seen).size).toBe(1);
   });
 
-  test('P18 the holder of a taken address gets a note instead of a code, once a day at most, whoever asks', async () => {
+  test('P18 the holder of a taken address gets a note instead of a code, once a day at most, for all requests together', async () => {
     const holder = (await person(idctl)).email ?? '';
     const askers = [await someone(), await someone()];
     for (const { client } of [...askers, ...askers]) await request(client, holder);
@@ -172,7 +172,7 @@ describe('security P18: a changed address', () => {
     expect(statuses).toEqual([202, 202, 202, 202, 202, 429]);
   });
 
-  test('P18 P10 the mailbox of a new address gets at most five codes an hour, whoever asks', async () => {
+  test('P18 P10 the mailbox of a new address gets at most five codes an hour, for all requests together', async () => {
     const email = newAddress();
     for (let count = 0; count < 7; count += 1) await request((await someone()).client, email);
     expect(await idctl.lettersTo(email)).toHaveLength(5);

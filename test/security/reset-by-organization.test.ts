@@ -89,7 +89,7 @@ describe('O14 the reset of a second factor', () => {
     expect(await reset(owner, ada)).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 
-  test('O14 an admin does it for members, an owner for everyone else, and nobody for themselves', async () => {
+  test('O14 an admin does it for members, an owner for everyone else, and no one for themselves', async () => {
     const admin = await staff('admin');
     expect((await reset(admin, await member())).status).toBe(200);
     const [other, second] = [await member('admin'), await member('owner')];
@@ -151,7 +151,7 @@ describe('O14 the reset of a second factor', () => {
     expect((await reset(owner, pushed)).status).toBe(200);
   });
 
-  test('O14 a person whom it would leave without a way in is refused, and nothing changes', async () => {
+  test('O14 a person who would have no way in left is refused, and nothing changes', async () => {
     const ada = await member();
     await transaction(() => Account.update({ passwordHash: null }, { where: { id: ada.id } }));
     expect(await reset(owner, ada)).toMatchObject(operatorNeeded);

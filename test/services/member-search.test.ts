@@ -67,7 +67,7 @@ describe('the search for members', () => {
   });
 });
 
-describe('I4 O8 the search for a person whom SCIM added at a foreign address', () => {
+describe('I4 O8 the search for a person that SCIM added at a foreign address', () => {
   test('I4 O8 finds what the SCIM client wrote, and nothing of the account', async () => {
     const rival = await scimClient(idctl);
     const stranger = await person(idctl);

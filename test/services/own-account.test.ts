@@ -9,7 +9,7 @@ import { Identity } from '../../src/database/models/identity.ts';
 import { Invitation } from '../../src/database/models/invitation.ts';
 import { insertRows } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { eraseDeleted } from '../../src/services/foundation/events/erase.sql.ts';
+import { eraseDeleted } from '../../src/services/foundation/events/erase.ts';
 import { registerApp } from '../../src/services/people/apps/operations.ts';
 import {
   accountCredentials,
@@ -137,7 +137,7 @@ describe('deleting the own account', () => {
     expect((await client.send('DELETE', '/api/v1/me')).status).toBe(204);
   });
 
-  test('O3 of two owners who delete their accounts at once, one stays', async () => {
+  test('O3 of two owners who delete their accounts at the same time, one stays', async () => {
     const { slug: org, owner } = await organization(idctl);
     const other = await someone();
     await addMember(idctl.operator(), { org, email: other.email, role: 'owner' });
@@ -174,7 +174,7 @@ describe('deleting the own account', () => {
     expect(await Account.count({ where: { id: mia.id } })).toBe(1);
   });
 
-  test('two requests at once delete the account once', async () => {
+  test('two requests at the same time delete the account once', async () => {
     const mia = await someone();
     const both = [1, 2].map(() => mia.client.send('DELETE', '/api/v1/me'));
     const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
@@ -486,7 +486,7 @@ describe('events of a deleted account', () => {
     expect((await eventsWith(other.name)).length).toBeGreaterThan(1);
   });
 
-  test('many events are erased in batches; a stopped run goes on later, and two daemons may run at once', async () => {
+  test('many events are erased in batches; a stopped run goes on later, and two daemons may run at the same time', async () => {
     const mia = await someone();
     const actor = { kind: 'user', id: mia.id, name: mia.name };
     const subject = { type: 'user', id: mia.id, name: mia.name };

@@ -38,6 +38,11 @@ ${action}
 </li>`;
 }
 
+/** Says how many entries a list leaves out; absent if none. */
+export function andMore(more: number): Html | false {
+  return more > 0 && html`<p class="quiet">and ${more} more</p>`;
+}
+
 /** A short word about an entry, beside its name. */
 export function badge(word: string): Html {
   return html`<span class="badge">${word}</span>`;

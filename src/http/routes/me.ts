@@ -1,6 +1,6 @@
 import { changePassword } from '../../services/people/credentials/operations.ts';
 import { listSessions, revokeSession } from '../../services/people/sessions/operations.ts';
-import { exportMe } from '../../services/signin/export.ts';
+import { exportMe } from '../../services/signin/export/operations.ts';
 import { endSignedIn, listSignedIn } from '../../services/signin/provider/operations.ts';
 import { deleteMe } from '../../services/tenancy/profile/deletion.ts';
 import { confirmEmail, requestEmail } from '../../services/tenancy/profile/email.ts';

@@ -9,7 +9,7 @@ import { SsoAttempt } from '../../database/models/sso-attempt.ts';
 import { refreshStatistics } from '../../database/select.ts';
 import { transaction } from '../../database/transaction.ts';
 import { mayDeleteExpired } from '../foundation/clock/clock.ts';
-import { eraseDeleted } from '../foundation/events/erase.sql.ts';
+import { eraseDeleted } from '../foundation/events/erase.ts';
 import { sweepEvents } from '../foundation/events/operations.ts';
 import { recordEvent } from '../foundation/events/record.ts';
 import { dropSpentKeys } from '../foundation/keys/operations.ts';

@@ -19,7 +19,7 @@ const people = (count: number) =>
     Array.from({ length: count }, (_, at) => `Person ${at}`),
   );
 
-test('the people page takes at most three times as long with 10,000 members as with 100, except to find nobody', async () => {
+test('the people page takes at most three times as long with 10,000 members as with 100, except for a search without a hit', async () => {
   const few = await people(100);
   const many = await people(9999);
   if (dialectOfDatabase() === 'postgres') await transaction(() => execute('ANALYZE', []));
@@ -32,7 +32,7 @@ test('the people page takes at most three times as long with 10,000 members as w
     }
     return best;
   };
-  // A search that finds nobody reads every name, in slices. It misses the factor 3 (security O15).
+  // A search without a hit reads every name, in slices. It misses the factor 3 (security O15).
   const most = {
     '': 3,
     '?q=person+9': 3,

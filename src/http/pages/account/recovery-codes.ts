@@ -1,9 +1,10 @@
+import { dayText } from '../../../text/dates.ts';
 import { counted } from '../../../text/words.ts';
 import { type Html, html } from '../html.ts';
 import { markNotice } from '../marks.ts';
 import type { ShownPage, Visit } from '../page.ts';
 import { notice, postForm } from '../parts.ts';
-import { ago, type Described, type Draft, day, isTold, type Me, section } from './section.ts';
+import { ago, type Described, type Draft, isTold, type Me, section } from './section.ts';
 
 /** The section that shows how many recovery codes are left; absent without a second factor. */
 export function recoveryCodesSection(
@@ -57,7 +58,7 @@ function fileOf({ ctx }: Visit, { email, name }: Me, codes: string): string {
   const { instance, baseUrl } = ctx.config;
   const lines = [
     `Recovery codes of ${email ?? name} for ${instance.name}, ${baseUrl}`,
-    `Made on ${day(ctx.now.toISOString())}. Each code is valid once.`,
+    `Made on ${dayText(ctx.now)}. Each code is valid once.`,
     '',
     codes,
   ];

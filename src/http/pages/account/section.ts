@@ -73,10 +73,3 @@ const units: [number, Intl.RelativeTimeFormatUnit][] = [
   [3600, 'hour'],
   [60, 'minute'],
 ];
-
-/** The date of `at`, such as 20 November 2026. */
-export function day(at: string): string {
-  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(
-    new Date(at),
-  );
-}

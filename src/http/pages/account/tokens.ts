@@ -1,9 +1,10 @@
+import { dayText } from '../../../text/dates.ts';
 import { type Html, html } from '../html.ts';
 import type { ShownPage } from '../page.ts';
 import { choice, field, postForm } from '../parts.ts';
 import { button, endingLink, rows } from '../rows.ts';
 import { shownOnce } from '../shown-once.ts';
-import { ago, type Described, type Draft, day, type ShownToken, section } from './section.ts';
+import { ago, type Described, type Draft, type ShownToken, section } from './section.ts';
 
 /** The personal access tokens, and a form that creates one. */
 export function tokensSection(draft: Draft, tokens: ShownToken[], more: Described): Html {
@@ -61,14 +62,14 @@ function lifeOf(
   { scope, createdAt, lastUsedAt, expiresAt, suspendedAt }: ShownToken,
 ): string {
   if (suspendedAt !== undefined) {
-    return `suspended on ${day(suspendedAt)}, when a backup was restored. To use it again, create a new value.`;
+    return `suspended on ${dayText(suspendedAt)}, when a backup was restored. To use it again, create a new value.`;
   }
   const used = lastUsedAt === null ? 'never used' : `last used ${ago(now, lastUsedAt)}`;
   const ends =
     expiresAt === null
       ? 'until revoked'
-      : `${new Date(expiresAt) <= now ? 'expired' : 'expires'} ${day(expiresAt)}`;
-  return `scope ${scope} · created ${day(createdAt)} · ${used} · ${ends}`;
+      : `${new Date(expiresAt) <= now ? 'expired' : 'expires'} ${dayText(expiresAt)}`;
+  return `scope ${scope} · created ${dayText(createdAt)} · ${used} · ${ends}`;
 }
 
 /** Shows the value of a new token. */

@@ -9,7 +9,7 @@ import {
   revokeInvitation,
 } from '../../../services/tenancy/invitations/operations.ts';
 import { showOrganization } from '../../../services/tenancy/organizations/operations.ts';
-import { day } from '../account/section.ts';
+import { dayText } from '../../../text/dates.ts';
 import { endingPages } from '../ending.ts';
 import { type Html, html } from '../html.ts';
 import { form, type Page, page, type ShownPage, type Visit, viewPage } from '../page.ts';
@@ -87,7 +87,7 @@ function rowOf(visit: Visit, slug: string, { id, email, role, expiresAt, invalid
     name: email,
     mark: badge(role),
     facts: [
-      `Expires ${day(expiresAt)}`,
+      `Expires ${dayText(expiresAt)}`,
       invalidBecause === null ? '' : `${invalidTexts[invalidBecause]} Send it again.`,
     ],
     action: html`<div class="buttons">${again}${revoke}</div>`,
@@ -147,22 +147,28 @@ function reasonOf({ email, refusal: { faults, message } }: Refused): string {
   return reason.includes(email) ? reason : `${email} ${reason}`;
 }
 
+const organizationOf = ({ ctx, given }: Visit) =>
+  showOrganization(ctx, { org: given['org'] ?? '' });
+
 async function askWhom(visit: Visit): Promise<ShownPage> {
-  const { name } = await showOrganization(visit.ctx, { org: visit.given['org'] ?? '' });
-  const content = await inviteForm(visit, visit.given['role']);
+  const own = await organizationOf(visit);
   return sheet(
     visit,
-    `Invite people to ${name}`,
-    html`<section aria-label="Invite">${content}</section>`,
+    `Invite people to ${own.name}`,
+    html`<section aria-label="Invite">${inviteForm(visit, own)}</section>`,
   );
 }
 
-async function inviteForm(visit: Visit, as?: string, emails?: string): Promise<Html> {
-  const own = await showOrganization(visit.ctx, { org: visit.given['org'] ?? '' });
+/** The form to invite people, with the role that was chosen before. */
+function inviteForm(
+  visit: Visit,
+  own: Awaited<ReturnType<typeof organizationOf>>,
+  emails?: string,
+): Html {
   const options = roleOptions((each) => isAllowed(own.role ?? 'member', rightToInvite(each)));
   const note = `One on each line, or with commas between them; at most ${maxAtOnce}.`;
   const content = html`${area(visit, { name: 'emails', label: 'E-mail addresses', note, maxLength, value: emails })}
-${choice(visit, { name: 'role', label: 'Role', note: roleNote, options, value: as ?? 'member' })}
+${choice(visit, { name: 'role', label: 'Role', note: roleNote, options, value: visit.given['role'] ?? 'member' })}
 <button type="submit">Invite</button>`;
   return postForm(visit, `/orgs/${own.slug}/people/invite`, content);
 }
@@ -172,12 +178,12 @@ async function showInvited(
   invited: Invited[],
   refused: Refused[],
 ): Promise<ShownPage> {
-  const { org = '', role: as } = visit.given;
+  const own = await organizationOf(visit);
   const some = rows(
     invited.map(({ email, role, url, replaced, ...mail }) => ({
       name: email,
       mark: badge(role),
-      facts: [mailWords(mail), replaced && 'The earlier invitation no longer works.'],
+      facts: [mailWords(mail), replaced && 'The earlier invitation is invalid now.'],
       more: !mail.mailed && html`<code class="secret">${url}</code>`,
     })),
   );
@@ -186,12 +192,12 @@ async function showInvited(
     refused.length > 0 &&
     html`<section aria-labelledby="refused-addresses"><h2 id="refused-addresses">Not invited</h2>
 <ul class="facts">${refused.map((each) => html`<li>${reasonOf(each)}.</li>`)}</ul>
-${await inviteForm(visit, as, others)}</section>`;
+${inviteForm(visit, own, others)}</section>`;
   return sheet(
     visit,
     'Invited',
     html`<section aria-label="Invited">${some}
-<p><a href="/orgs/${encodeURIComponent(org)}/invitations">All invitations</a></p></section>
+<p><a href="/orgs/${own.slug}/invitations">All invitations</a></p></section>
 ${left}`,
   );
 }

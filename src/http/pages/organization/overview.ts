@@ -3,7 +3,7 @@ import { showOrganization } from '../../../services/tenancy/organizations/operat
 import { listOwnProjects } from '../../../services/tenancy/profile/own-organizations.ts';
 import { html } from '../html.ts';
 import { viewPage } from '../page.ts';
-import { badge, rows } from '../rows.ts';
+import { andMore, badge, rows } from '../rows.ts';
 import { setUpSection } from './checklist.ts';
 import { sheet } from './sheet.ts';
 
@@ -24,7 +24,7 @@ export const organizationPage = viewPage(
 <section aria-labelledby="you"><h2 id="you">Your role and projects</h2>
 <p>You are ${role === 'member' ? 'a member' : `an ${role}`} of ${name}. <a href="/orgs/${slug}/people">See its people</a></p>
 ${rows(mine, 'You are not in a project of this organization.')}
-${more > 0 && html`<p class="quiet">and ${more} more</p>`}</section>`,
+${andMore(more)}</section>`,
     );
   },
 );

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { isAllowed } from '../../../services/foundation/authority/require.ts';
 import { listMembers } from '../../../services/tenancy/memberships/operations.ts';
 import { showOrganization } from '../../../services/tenancy/organizations/operations.ts';
-import { day } from '../account/section.ts';
+import { dayText } from '../../../text/dates.ts';
 import { type Html, html } from '../html.ts';
 import { viewPage } from '../page.ts';
 import { badge, pageLinks, rows } from '../rows.ts';
@@ -44,7 +44,7 @@ ${links}`,
 );
 
 function beganAt(member: Member): string {
-  return `${originWords(member)} · ${day(member.joinedAt)}`;
+  return `${originWords(member)} · ${dayText(member.joinedAt)}`;
 }
 
 function noneText({ q, role }: Asked, hasMore: boolean): string {

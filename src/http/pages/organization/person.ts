@@ -10,12 +10,12 @@ import {
 import { showOrganization } from '../../../services/tenancy/organizations/operations.ts';
 import { showMember } from '../../../services/tenancy/projects/of-member.ts';
 import { resetMemberFactor } from '../../../services/tenancy/second-factor/operations.ts';
-import { day } from '../account/section.ts';
+import { dayText } from '../../../text/dates.ts';
 import { endingPages } from '../ending.ts';
 import { type Html, html } from '../html.ts';
 import { operationForm, type Page, page, type ShownPage, type Visit, viewPage } from '../page.ts';
 import { choice, postForm } from '../parts.ts';
-import { badge, endingLink, rows } from '../rows.ts';
+import { andMore, badge, endingLink, rows } from '../rows.ts';
 import { goTo, sheet } from './sheet.ts';
 import { explained } from './sign-ins.ts';
 import { originWords, roleNote, roleOptions, roleWords } from './words.ts';
@@ -66,7 +66,7 @@ async function showPerson(visit: Visit, person: Person, key: Key): Promise<Shown
   const { role: own = 'member' } = await showOrganization(visit.ctx, { org: key.org });
   const { name, email, joinedAt } = person;
   const at = pageOf(key);
-  const facts = [`${originWords(person)} · ${day(joinedAt)}`, roleWords(person)];
+  const facts = [`${originWords(person)} · ${dayText(joinedAt)}`, roleWords(person)];
   const shown = { name: email ?? name, mark: badge(person.role), facts };
   return sheet(
     visit,
@@ -112,5 +112,5 @@ function projectRows({ projects, moreProjects: more }: Person): Html {
     mark: badge(project.role),
     facts: [roleWords(project)],
   }));
-  return html`${rows(shown, 'The person is not in a project.')}${more > 0 && html`<p class="quiet">and ${more} more</p>`}`;
+  return html`${rows(shown, 'The person is not in a project.')}${andMore(more)}`;
 }

@@ -1,6 +1,7 @@
 import { askOperator, partsOf } from '../../../next.ts';
 import { methodNames } from '../../../services/people/sessions/method-names.ts';
 import type { explain } from '../../../services/signin/explain/operations.ts';
+import { minuteText } from '../../../text/dates.ts';
 import { type Html, html } from '../html.ts';
 import { linksFor } from '../next.ts';
 import { badge, rows } from '../rows.ts';
@@ -35,7 +36,7 @@ function blockOf({ message, until }: Block): Html {
     if (typeof part === 'string') return [part];
     return 'operation' in part && part.by === 'operator' ? [askOperator(part)] : [];
   });
-  return html`<p>${sentences.join(' ')}${until !== undefined && ` Until ${clock(until)}.`}</p>
+  return html`<p>${sentences.join(' ')}${until !== undefined && ` Until ${minuteText(until)}.`}</p>
 ${links.map(({ href, text }) => html`<p><a href="${href}">${text}</a></p>`)}`;
 }
 
@@ -56,10 +57,4 @@ function rowOf(way: Way) {
 
 function labelOf({ method }: Way): string {
   return methodNames[method] ?? method;
-}
-
-/** The instant, such as 20 November 2026 at 14:05 UTC. */
-function clock(at: string): string {
-  const how = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const;
-  return `${new Intl.DateTimeFormat('en-GB', how).format(new Date(at))} UTC`;
 }

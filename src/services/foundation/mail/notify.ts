@@ -34,12 +34,12 @@ function isOwn(actor: Actor, { id }: Notified): boolean {
 
 const mostAnHour = 20;
 
-/** Counts a notice, also while no other limit counts. Mail that others wait for is sent after it. */
+/** Counts a notice, even if limits are off: all mail is in one queue, and others wait behind it. */
 async function mayTell(ctx: Context, { id: of }: Notified): Promise<boolean> {
   return (await countUp(ctx, { name: 'notices', of, most: mostAnHour, seconds: 3600 })) !== null;
 }
 
-/** Counts a mail about a new browser: at most one an hour, also while no other limit counts. */
+/** Counts a mail about a new browser: at most one an hour, even if limits are off. */
 async function mayTellOfBrowser(ctx: Context, { id: of }: Notified): Promise<boolean> {
   const limit = { name: 'new browsers', of, most: 1, seconds: 3600 };
   // Without this, parallel sign-ins would wait for each other's count until they commit.

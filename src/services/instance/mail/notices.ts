@@ -1,3 +1,4 @@
+import { minuteText } from '../../../text/dates.ts';
 import type { Notice, NoticeMailing } from '../../foundation/mail/notice.ts';
 import { methodNames } from '../../people/sessions/method-names.ts';
 import { programOf } from '../../people/sessions/program.ts';
@@ -25,7 +26,7 @@ export function noticeLetter(
   return {
     subject: `${subject} - ${service}`,
     opening,
-    facts: [['When', inUtc(at)], ...originOf(notice, from)],
+    facts: [['When', minuteText(at)], ...originOf(notice, from)],
     button: { label: 'Your account', url: `${baseUrl}/` },
     closing:
       from === null
@@ -56,12 +57,6 @@ function originOf(notice: Notice, from: NoticeMailing['from']): [string, string]
     ['Method', notice.what === 'new-browser' ? methodNames[notice.method] : null],
   ];
   return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]]));
-}
-
-/** The time, such as `20 November 2026 at 14:03 UTC`. */
-function inUtc(at: Date): string {
-  const style = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const;
-  return `${new Intl.DateTimeFormat('en-GB', style).format(at)} UTC`;
 }
 
 const changePassword = 'change your password';

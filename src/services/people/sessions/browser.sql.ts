@@ -1,5 +1,7 @@
 import { execute, select } from '../../../database/select.ts';
 
+// The SQL of the browsers of an account. It runs at every sign-in.
+
 const finding = `SELECT max(CASE WHEN hash = $2 THEN last_seen_at END) AS seen_at, count(*) AS known
   FROM account_browsers WHERE account_id = $1`;
 
@@ -27,9 +29,9 @@ const dropping = `DELETE FROM account_browsers WHERE account_id = $1 AND hash IN
   SELECT hash FROM account_browsers WHERE account_id = $1
    ORDER BY last_seen_at DESC, hash LIMIT 10000 OFFSET $2)`;
 
-/** Deletes all browsers of the account but these many, the last used ones. */
-export async function dropOldest(accountId: string, but: number): Promise<void> {
-  await execute(dropping, [accountId, but], { prepared: true });
+/** Deletes all browsers of the account except the last used ones, as many as `kept`. */
+export async function dropOldest(accountId: string, kept: number): Promise<void> {
+  await execute(dropping, [accountId, kept], { prepared: true });
 }
 
 const noting = 'UPDATE account_browsers SET last_seen_at = $3 WHERE account_id = $1 AND hash = $2';

@@ -10,10 +10,10 @@ import { after } from '../../foundation/time.ts';
 import { addSeen, dropOldest, findSeen, noteSeen, ofLaterBrowser } from './browser.sql.ts';
 
 // The browsers from which each account has signed in. A cookie that outlives sign-out names the
-// browser. It gives no access: it only decides whether a sign-in is announced by mail.
+// browser. It does not give access: it only decides whether a sign-in is announced by mail.
 
 const day = 86_400;
-/** How long the cookie lasts after a sign-in. Browsers keep no cookie longer (RFC 6265bis §5.5). */
+/** How long the cookie lasts after a sign-in. Browsers do not keep a cookie longer (RFC 6265bis §5.5). */
 export const browserSeconds = 400 * day;
 const mostOfAccount = 50;
 
@@ -37,7 +37,7 @@ export async function findBrowser({ client }: Context, accountId: string): Promi
 
 /**
  * Remembers that the account has signed in from this browser. If the browser is new to it, but not
- * its first one, tells the person. A sign-in through a connection makes no browser known: an admin
+ * its first one, tells the person. A sign-in through a connection is not remembered: an admin
  * controls the provider. Call it in the sign-in's transaction.
  */
 export async function meetBrowser(
@@ -65,7 +65,7 @@ export async function sweepBrowsers({ now }: Context, stop: Stop): Promise<void>
   await deleteOld(AccountBrowser, { column: 'last_seen_at', before, also: ofLaterBrowser }, stop);
 }
 
-/** Forgets the browsers of an earlier holder of the account (security I3). */
+/** Forgets the browsers of an earlier holder, or of an unapproved connection (security I3, I8). */
 export async function forgetBrowsers(accountId: string): Promise<void> {
   await AccountBrowser.destroy({ where: { accountId } });
 }

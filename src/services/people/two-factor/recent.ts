@@ -106,7 +106,7 @@ async function findOwnSession({ actor }: Context): Promise<Session | null> {
 
 /**
  * Refuses with `session_required` if the session came through an organization's connection, unless it
- * passed the account's own second factor. Whoever administers a connection can sign in through it,
+ * passed the account's own second factor. An admin can point a connection at a provider of their own and sign in through it,
  * but must not take or delete the account for good (security I4, I8, P18).
  */
 export async function requireOwnSession(ctx: Context): Promise<void> {

@@ -6,8 +6,8 @@ import { Membership } from '../../../database/models/membership.ts';
 import { Tombstone } from '../../../database/models/tombstone.ts';
 import { instanceKey } from '../../foundation/keys/instance-key.ts';
 
-// Who was removed from an organization (security I5). A tombstone names the account. If its person
-// gives up the address, a hash of the address stays, for the next account that has it.
+// The people that were removed from an organization (security I5). A tombstone names the account. If
+// its person gives up the address, a hash of the address stays, for the next account that has it.
 
 type Person = Pick<Account, 'id' | 'email'>;
 
@@ -23,7 +23,7 @@ export async function isRemoved(
   return (await Membership.count({ where: { organizationId, accountId } })) === 0;
 }
 
-/** Whether a person whom the organization had removed has given up this address. */
+/** Whether this address belonged to a person that the organization had removed. */
 export async function isFormerAddress(
   ctx: Context,
   organizationId: string,

@@ -8,7 +8,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { counted } from '../../../text/words.ts';
 import { shownIn } from '../../foundation/authority/shown.ts';
-import { keptDays, queueErasure } from '../../foundation/events/erase.sql.ts';
+import { keptDays, queueErasure } from '../../foundation/events/erase.ts';
 import type { EventData } from '../../foundation/events/kinds.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id } from '../../foundation/fields.ts';

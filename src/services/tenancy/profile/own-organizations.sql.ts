@@ -58,10 +58,10 @@ export async function readOwnProjects(
     { prepared: true, columns: { synced: 'flag', origin: 'json' } },
   );
   if (projects.length < limit) return { projects, more: 0 };
-  const [all] = await select<{ count: number | string }>(
+  const [all] = await select<{ count: number }>(
     `SELECT COUNT(*) AS count ${own}`,
     [organizationId, accountId],
     { prepared: true },
   );
-  return { projects, more: Number(all?.count) - projects.length };
+  return { projects, more: (all?.count ?? 0) - projects.length };
 }

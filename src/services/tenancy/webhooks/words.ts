@@ -15,6 +15,6 @@ export const webhookWords = {
   },
   enabled: {
     label: 'On',
-    about: 'Whether events are sent. A disabled webhook keeps no new events.',
+    about: 'Whether events are sent. New events are not kept for a disabled webhook.',
   },
 } satisfies Record<string, SettingWords>;

@@ -1,118 +1,57 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Model, type ModelStatic, Op, type WhereOptions } from 'sequelize';
 import { z } from 'zod';
-import type { Context } from '../../context.ts';
-import { AccessToken } from '../../database/models/access-token.ts';
-import { Account, emailProofs, isProved } from '../../database/models/account.ts';
-import { AccountBrowser } from '../../database/models/account-browser.ts';
-import { OAuthApp } from '../../database/models/app.ts';
-import { Identity } from '../../database/models/identity.ts';
-import { Invitation } from '../../database/models/invitation.ts';
-import { Membership } from '../../database/models/membership.ts';
-import { Organization } from '../../database/models/organization.ts';
-import { Passkey } from '../../database/models/passkey.ts';
-import { ProjectMembership } from '../../database/models/project-membership.ts';
-import { ScimRecord } from '../../database/models/scim-record.ts';
-import { Session } from '../../database/models/session.ts';
-import { Tombstone } from '../../database/models/tombstone.ts';
-import { transaction } from '../../database/transaction.ts';
-import { inSlices } from '../../host/queue.ts';
-import { isAllowed } from '../foundation/authority/require.ts';
-import { findNewest } from '../foundation/events/person.sql.ts';
-import { eventView, viewEvent } from '../foundation/events/view.ts';
-import { id, instant, projectRole, role, viewOf } from '../foundation/fields.ts';
-import { requirePlace } from '../foundation/limits/limit.ts';
-import { operation } from '../foundation/operation.ts';
-import { readAllAfter, readRows } from '../foundation/page.ts';
-import { resourceOf } from '../foundation/scim-user/resource.ts';
-import { userView, viewUser } from '../people/accounts/account.ts';
-import { appView, viewApp } from '../people/apps/app.ts';
-import { passkeyView, viewPasskey } from '../people/passkeys/passkey.ts';
-import { sessionView, viewSession } from '../people/sessions/operations.ts';
-import { tokenView, viewToken } from '../people/tokens/token.ts';
-import { recoveryCodesView, showRecoveryCodes } from '../people/two-factor/recovery-codes.ts';
-import { identityView } from '../tenancy/identities/operations.ts';
-import { originView } from '../tenancy/memberships/membership.ts';
-import { findPushedAmong } from '../tenancy/memberships/memberships.sql.ts';
-import { listSignedIn, signedInView } from './provider/operations.ts';
+import type { Context } from '../../../context.ts';
+import { AccessToken } from '../../../database/models/access-token.ts';
+import { Account, isProved } from '../../../database/models/account.ts';
+import { AccountBrowser } from '../../../database/models/account-browser.ts';
+import { OAuthApp } from '../../../database/models/app.ts';
+import { Identity } from '../../../database/models/identity.ts';
+import { Invitation } from '../../../database/models/invitation.ts';
+import { Membership } from '../../../database/models/membership.ts';
+import { Organization } from '../../../database/models/organization.ts';
+import { Passkey } from '../../../database/models/passkey.ts';
+import { ProjectMembership } from '../../../database/models/project-membership.ts';
+import { ScimRecord } from '../../../database/models/scim-record.ts';
+import { Session } from '../../../database/models/session.ts';
+import { Tombstone } from '../../../database/models/tombstone.ts';
+import { transaction } from '../../../database/transaction.ts';
+import { inSlices } from '../../../host/queue.ts';
+import { isAllowed } from '../../foundation/authority/require.ts';
+import { findNewest } from '../../foundation/events/person.sql.ts';
+import { viewEvent } from '../../foundation/events/view.ts';
+import { viewOf } from '../../foundation/fields.ts';
+import { requirePlace } from '../../foundation/limits/limit.ts';
+import { operation } from '../../foundation/operation.ts';
+import { readAllAfter, readRows } from '../../foundation/page.ts';
+import { resourceOf } from '../../foundation/scim-user/resource.ts';
+import { viewUser } from '../../people/accounts/account.ts';
+import { viewApp } from '../../people/apps/app.ts';
+import { viewPasskey } from '../../people/passkeys/passkey.ts';
+import { viewSession } from '../../people/sessions/operations.ts';
+import { viewToken } from '../../people/tokens/token.ts';
+import { showRecoveryCodes } from '../../people/two-factor/recovery-codes.ts';
+import { findPushedAmong } from '../../tenancy/memberships/memberships.sql.ts';
+import { listSignedIn } from '../provider/operations.ts';
+import {
+  browserView,
+  exportView,
+  maxEntries,
+  membershipView,
+  projectMembershipView,
+  recordView,
+  storedSessionView,
+  type Tells,
+  viewIdentity,
+  viewInvitation,
+  viewOrganization,
+} from './view.ts';
 
 // All that is stored about a person, without secrets, in one document.
 
-/** The most entries of each list; the newest ones, if there are more. */
-const most = 10_000;
 /** The rows that one query reads. */
 const atOnce = 500;
 const exportsAnHour = 5;
-
-const organization = z.object({ id, slug: z.string(), name: z.string() });
-
-const accountView = userView.extend({
-  emailProof: z.enum(emailProofs),
-  hasPassword: z.boolean(),
-  authenticatorSince: instant.nullable(),
-  recoveryCodes: recoveryCodesView,
-});
-const membershipView = z.object({ organization, role, origin: originView, joinedAt: instant });
-const projectMembershipView = z.object({
-  project: z.object({ id, organizationId: id, slug: z.string(), name: z.string() }),
-  role: projectRole,
-  origin: originView,
-  joinedAt: instant,
-});
-const storedSessionView = sessionView
-  .omit({ current: true })
-  .extend({ expiresAt: instant, endedAt: instant.nullable() });
-const browserView = z.object({
-  firstSeenAt: instant,
-  lastSeenAt: instant.describe('The last sign-in, to the day.'),
-});
-const storedIdentityView = identityView
-  .omit({ former: true })
-  .extend({ groups: z.array(z.string()).nullable() });
-const storedInvitationView = z.object({
-  id,
-  organization,
-  email: z.string(),
-  role,
-  createdAt: instant,
-  expiresAt: instant,
-  acceptedAt: instant.nullable(),
-});
-const recordView = z.object({
-  organization,
-  userName: z.string(),
-  externalId: z.string().nullable(),
-  active: z.boolean(),
-  createdAt: instant,
-  modifiedAt: instant,
-  resource: z.record(z.string(), z.unknown()).describe('The User as the SCIM client sent it.'),
-});
-
-const exportView = z.object({
-  exportedAt: instant,
-  account: accountView,
-  memberships: z.array(membershipView),
-  formerMemberships: z.array(z.object({ organization, endedAt: instant })),
-  projectMemberships: z.array(projectMembershipView),
-  sessions: z.array(storedSessionView),
-  browsers: z.array(browserView).describe('The browsers that signed in. A new one causes a mail.'),
-  tokens: z.array(tokenView),
-  apps: z.array(appView),
-  passkeys: z.array(passkeyView),
-  identities: z.array(storedIdentityView),
-  applications: z.array(signedInView),
-  invitationsSent: z.array(storedInvitationView),
-  invitationsReceived: z.array(storedInvitationView),
-  scimRecords: z.array(recordView),
-  events: z
-    .array(eventView)
-    .describe(
-      'Events that the person caused or that are about them: those outside organizations, and those of organizations where they are admin or owner.',
-    ),
-  truncated: z
-    .array(z.string())
-    .describe(`The lists that have more than ${most} entries. They contain the newest ones.`),
-});
 
 /** All that is stored about the caller, without secrets. */
 export const exportMe = operation({
@@ -144,14 +83,14 @@ export const exportMe = operation({
         authenticatorSince: account.totpEnabledAt?.toISOString() ?? null,
         recoveryCodes: await showRecoveryCodes(ctx, {}),
       },
-      memberships: await viewSlowly(memberships, (row) => ({
+      memberships: await viewInSlices(memberships, (row) => ({
         ...viewOf(membershipView, row),
         organization: viewOrganization(row.organization),
       })),
       formerMemberships: await viewWithin(former, ({ setAt }) => ({
         endedAt: setAt.toISOString(),
       })),
-      projectMemberships: await viewSlowly(projects, (row) => ({
+      projectMemberships: await viewInSlices(projects, (row) => ({
         ...viewOf(projectMembershipView, row),
         project: viewOf(projectMembershipView.shape.project, row.project),
       })),
@@ -161,6 +100,7 @@ export const exportMe = operation({
       apps: lists.apps.items,
       passkeys: lists.passkeys.items,
       identities: lists.identities.items,
+      // This list has no pages, whatever the limit.
       applications: (await listSignedIn(ctx, { limit: 1 })).items,
       invitationsSent: lists.invitationsSent.items,
       invitationsReceived: lists.invitationsReceived.items,
@@ -176,9 +116,6 @@ export const exportMe = operation({
     };
   },
 });
-
-/** Whether the export has what the organization says about the person. */
-type Tells = (organizationId: string) => boolean;
 
 /** The organizations of the memberships that SCIM pushed (`pushedIn`). */
 async function findPushing(ctx: Context, memberships: Membership[]): Promise<Set<string>> {
@@ -215,7 +152,7 @@ async function readLists({ id: accountId, email, emailProof }: Account, tells: T
   };
 }
 
-/** The newest rows, up to `most`, read in parts. */
+/** The newest rows, up to `maxEntries`, read in parts. */
 async function readNewest<Row extends Model & { id: string }, Item>(
   model: ModelStatic<Row>,
   rows: Parameters<typeof readRows>[1],
@@ -226,7 +163,7 @@ async function readNewest<Row extends Model & { id: string }, Item>(
   for (;;) {
     const page = await readRows(model, rows, { limit: atOnce, cursor }, view);
     items.push(...page.items);
-    if (page.nextCursor === null || items.length >= most)
+    if (page.nextCursor === null || items.length >= maxEntries)
       return { items, nextCursor: page.nextCursor };
     cursor = page.nextCursor;
     await yieldToEventLoop();
@@ -242,35 +179,17 @@ function readAllOf<Key extends string, Row extends Model & Record<Key, string>>(
 ): Promise<Row[]> {
   return readAllAfter<Row>(async (last, limit) => {
     if (last !== undefined) await yieldToEventLoop();
-    const after = last === undefined ? {} : { [key]: { [Op.gt]: last[key] } };
-    return model.findAll({
-      where: { accountId, ...after } as WhereOptions,
-      include,
-      order: [key],
-      limit,
-    });
+    const after = last === undefined ? [] : [{ [key]: { [Op.gt]: last[key] } }];
+    const where: WhereOptions = { [Op.and]: [{ accountId }, ...after] };
+    return model.findAll({ where, include, order: [key], limit });
   }, atOnce);
 }
 
 /** The views of rows that may be many. */
-async function viewSlowly<Row, View>(rows: Row[], view: (row: Row) => View): Promise<View[]> {
+async function viewInSlices<Row, View>(rows: Row[], view: (row: Row) => View): Promise<View[]> {
   const views: View[] = [];
   await inSlices(rows, (some) => void views.push(...some.map(view)));
   return views;
-}
-
-function viewIdentity(row: Identity, tells: Tells) {
-  const told = row.organizationId === null || tells(row.organizationId);
-  const groups = told ? (row.knownGroups ?? row.lastGroups) : null;
-  return { ...viewOf(storedIdentityView, row), connection: row.connectionId, groups };
-}
-
-function viewInvitation(row: Invitation) {
-  return { ...viewOf(storedInvitationView, row), organization: viewOrganization(row.organization) };
-}
-
-function viewOrganization(row: Organization) {
-  return viewOf(organization, row);
 }
 
 /** The views of rows of organizations, with the organization of each. */
@@ -296,7 +215,7 @@ async function readEvents(accountId: string, memberships: Membership[]) {
   const organizationIds = memberships
     .filter(({ role }) => isAllowed(role, 'events.see'))
     .map(({ organizationId }) => organizationId);
-  const read = { organizationIds, limit: most + 1 };
+  const read = { organizationIds, limit: maxEntries + 1 };
   const found = [
     ...(await findNewest('about', accountId, read)),
     ...(await findNewest('caused', accountId, read)),
@@ -308,6 +227,6 @@ async function readEvents(accountId: string, memberships: Membership[]) {
   );
   const unique = [...new Map(visible.map((event) => [event.id, event])).values()];
   const sorted = unique.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-  const items = sorted.slice(0, most).map(viewEvent);
-  return { items, nextCursor: sorted.length > most ? (items.at(-1)?.id ?? null) : null };
+  const items = sorted.slice(0, maxEntries).map(viewEvent);
+  return { items, nextCursor: sorted.length > maxEntries ? (items.at(-1)?.id ?? null) : null };
 }
