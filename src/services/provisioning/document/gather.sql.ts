@@ -55,18 +55,3 @@ export async function findMembersAmong(
   );
   return rows.map(({ accountId }) => accountId);
 }
-
-/** The groups in each account's last known claims from this connection. */
-export function readKnownGroups(
-  connectionId: string,
-  accountIds: readonly string[],
-): Promise<{ accountId: string; groups: string[] }[]> {
-  return selectAmong<{ accountId: string; groups: string[] }>(
-    accountIds,
-    (list, connection) => `SELECT account_id AS "accountId", known_groups AS groups
-      FROM identities WHERE account_id IN (${list}) AND connection_id = ${connection}
-       AND known_groups IS NOT NULL`,
-    [connectionId],
-    { columns: { groups: 'json' } },
-  );
-}

@@ -63,9 +63,9 @@ export function holdMemberRows(
 }
 
 /** The last known groups of these people at a connection. */
-export function readClaims(
+export function readKnownGroups(
   connectionId: string,
-  accountIds: string[],
+  accountIds: readonly string[],
 ): Promise<{ accountId: string; groups: string[] }[]> {
   return selectAmong<{ accountId: string; groups: string[] }>(
     accountIds,

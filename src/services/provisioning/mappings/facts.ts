@@ -3,8 +3,8 @@ import { slowly } from '../../../host/queue.ts';
 import {
   holdMemberRows,
   type MemberRow,
-  readClaims,
   readGivingMappings,
+  readKnownGroups,
   readMemberRows,
   readProjectMembers,
   readPushedGroups,
@@ -174,7 +174,7 @@ async function addClaims(
   sources: GroupSource[],
 ): Promise<void> {
   for (const source of sources) {
-    const rows = await readClaims(source.id, ids);
+    const rows = await readKnownGroups(source.id, ids);
     // Disabled connections, and directories without a groups attribute, provide no groups.
     if (!source.gives) continue;
     for (const { accountId, groups } of rows) people.get(accountId)?.claims.set(source.id, groups);
