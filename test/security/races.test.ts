@@ -295,7 +295,7 @@ describe('deleting an organization', () => {
       const deleted = await during(
         () => requireHeld(org.id, id),
         () => deleteOrganization(idctl.operator(), { org: org.slug }),
-        () => addMembership(idctl.operator(), org.id, bob.id, as),
+        () => addMembership(idctl.operator(), org.id, bob, as),
       );
       expect(deleted).toMatchObject({ id: org.id, members: active ? 3 : 2 });
     },
@@ -348,7 +348,7 @@ test('if SCIM creates a person who is just joining, SCIM gets 409, and there is 
   const as = { role: 'admin' as const, origin: { kind: 'manual' as const } };
   const joining = transaction(async () => {
     const account = await hold.account(id);
-    await addMembership(idctl.operator(), client.org.id, id, as);
+    await addMembership(idctl.operator(), client.org.id, { id, email: null }, as);
     begun.resolve();
     await go.promise;
     if (account !== null) await recordMember(idctl.operator(), client.org.id, account);

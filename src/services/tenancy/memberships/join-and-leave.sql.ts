@@ -10,17 +10,20 @@ type NewMembership = Pick<
   'organizationId' | 'accountId' | 'role' | 'origin' | 'joinedAt' | 'synced'
 >;
 
-/** Writes a membership, and lifts the tombstone. */
-export async function insertMembership(row: NewMembership): Promise<void> {
+/** Writes a membership, and lifts the tombstone. Returns whether there are former addresses. */
+export async function insertMembership(row: NewMembership): Promise<boolean> {
   const { organizationId, accountId, role, origin, joinedAt, synced } = row;
-  await selectTogether(
+  const [added] = await selectTogether<{ hasFormer: boolean }>(
     [
       `INSERT INTO memberships (organization_id, account_id, role, origin, joined_at, synced)
-       VALUES ($1, $2, $3, $4, $5, $6) RETURNING role`,
+       VALUES ($1, $2, $3, $4, $5, $6)
+       RETURNING EXISTS (SELECT 1 FROM former_addresses WHERE organization_id = $1) AS "hasFormer"`,
       'DELETE FROM tombstones WHERE organization_id = $1 AND account_id = $2',
     ],
     [organizationId, accountId, role, JSON.stringify(origin), joinedAt, synced],
+    { columns: { hasFormer: 'flag' } },
   );
+  return added?.hasFormer === true;
 }
 
 const ofSessions = 'session_id IN (SELECT id FROM sessions WHERE account_id = $2)';

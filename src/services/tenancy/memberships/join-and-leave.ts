@@ -16,6 +16,8 @@ import { isJoined } from './memberships.sql.ts';
 import { endUnapproved } from './promotion.ts';
 import { liftFormerAddresses } from './removed.ts';
 
+type Person = Pick<Account, 'id' | 'email'>;
+
 interface Joining {
   role: Role;
   origin: Origin;
@@ -33,8 +35,8 @@ export async function joinOrganization(
 ): Promise<Membership> {
   await hold.account(account.id);
   const membership =
-    (await replacePushed(ctx, organization.id, account.id, as)) ??
-    (await refusingDuplicate(addMembership(ctx, organization.id, account.id, as), {
+    (await replacePushed(ctx, organization.id, account, as)) ??
+    (await refusingDuplicate(addMembership(ctx, organization.id, account, as), {
       message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
       hint: {
         to: 'change the role',
@@ -42,7 +44,6 @@ export async function joinOrganization(
         with: { user: account.email ?? undefined, org: organization.slug },
       },
     }));
-  await liftFormerAddresses(ctx, organization.id, [account.email]);
   await endSessionsPastSecondFactor(ctx, account.id);
   await endVouchedTokens(ctx, account.id, organization.id);
   await recordMember(ctx, organization.id, account);
@@ -64,7 +65,7 @@ export async function joinOrganization(
 async function replacePushed(
   ctx: Context,
   organizationId: string,
-  accountId: string,
+  { id: accountId, email }: Person,
   { role: invitedAs, origin }: Joining,
 ): Promise<Membership | null> {
   if (origin.kind !== 'invitation' || (await isJoined(ctx, organizationId, accountId))) return null;
@@ -72,25 +73,27 @@ async function replacePushed(
   if (pushed === null) return null;
   const role = pushed.role === 'owner' ? 'owner' : invitedAs;
   await pushed.update({ role, origin, synced: isSyncedBy(origin), joinedAt: ctx.now });
+  await liftFormerAddresses(ctx, organizationId, [email]);
   if (role === 'owner') await endUnapproved(ctx, organizationId, [accountId]);
   return pushed;
 }
 
 /**
- * Writes a membership and lifts the tombstone, but no SCIM record and no event of a member. Ends
- * what must not reach a new owner (security I8). Bypasses the ORM.
+ * Writes a membership and lifts the removal of its person, but no SCIM record and no event of a
+ * member. Ends what must not reach a new owner (security I8). Bypasses the ORM.
  */
 export async function addMembership(
   ctx: Context,
   organizationId: string,
-  accountId: string,
+  { id: accountId, email }: Person,
   as: Joining,
 ): Promise<Membership> {
   const key = { organizationId, accountId };
   const { role, origin } = as;
   const synced = isSyncedBy(origin);
-  await insertMembership({ ...key, ...as, synced, joinedAt: ctx.now });
+  const hasFormer = await insertMembership({ ...key, ...as, synced, joinedAt: ctx.now });
   hold.created('membership', [`${organizationId} ${accountId}`]);
+  if (hasFormer) await liftFormerAddresses(ctx, organizationId, [email]);
   if (role === 'owner') await endUnapproved(ctx, organizationId, [accountId]);
   return Membership.build({ ...key, ...as, synced, joinedAt: ctx.now }, { isNewRecord: false });
 }

@@ -134,7 +134,9 @@ async function requireApproved(ctx: Context, accountId: string): Promise<void> {
 
 async function makeOwner(ctx: Context, organizationId: string, accountId: string): Promise<void> {
   const origin = { kind: 'manual' as const, by: accountId };
-  await addMembership(ctx, organizationId, accountId, { role: 'owner', origin });
+  // A new organization has not removed anyone, so the address does not matter.
+  const person = { id: accountId, email: null };
+  await addMembership(ctx, organizationId, person, { role: 'owner', origin });
   await endSessionsPastSecondFactor(ctx, accountId, ownSessionOf(ctx.actor));
   await endVouchedTokens(ctx, accountId, organizationId);
   await recordMember(

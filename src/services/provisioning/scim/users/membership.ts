@@ -8,7 +8,6 @@ import { endVouchedTokens } from '../../../people/apps/app.ts';
 import { endSessionsPastSecondFactor } from '../../../people/sessions/end.ts';
 import { reclaimMember } from '../../../tenancy/identities/reclaim.ts';
 import { addMembership, endMembership } from '../../../tenancy/memberships/join-and-leave.ts';
-import { liftFormerAddresses } from '../../../tenancy/memberships/removed.ts';
 import { findRecordOf, type Held } from '../../../tenancy/scim-records/record.sql.ts';
 import { replanPeople } from '../../mappings/apply.ts';
 import { isInGroup } from '../groups/groups.sql.ts';
@@ -32,8 +31,7 @@ export async function activateMember(
   event: 'scim.user.provisioned' | 'member.added',
 ): Promise<void> {
   const origin = { kind: 'scim' as const };
-  await addMembership(ctx, record.organizationId, account.id, { role: 'member', origin });
-  await liftFormerAddresses(ctx, record.organizationId, [account.email]);
+  await addMembership(ctx, record.organizationId, account, { role: 'member', origin });
   // An account created just now has no sessions or tokens.
   if (record.link !== 'created' || record.version > 1) {
     await endSessionsPastSecondFactor(ctx, account.id);
