@@ -2,10 +2,9 @@ import type { z } from 'zod';
 import type { ConnectionKindName } from '../connection-kinds.ts';
 import { Refusal } from '../errors.ts';
 import { withMore } from '../next.ts';
-import { affectedOwners, sessionsEnding } from '../services/foundation/ending.ts';
 import type { Change } from '../services/signin/shut-out.ts';
 import type { approvalView } from '../services/tenancy/connections/approval.ts';
-import { persons, sentences } from '../text/words.ts';
+import { persons } from '../text/words.ts';
 import { type Affected, affectedFields, sessionsEndedField, shutOutBy } from './consequences.ts';
 import { commandText } from './next.ts';
 import type { Fields } from './output.ts';
@@ -99,7 +98,12 @@ export async function approveConnection<View extends { pointsAt: string }>(
     approve,
     fields,
     called,
-  }: Pick<Disabling<View>, 'fields' | 'called'> & { show: Runs<View>; approve: Runs<View> },
+  }: {
+    fields: Fields<View>;
+    called: (view: View) => string;
+    show: Runs<View>;
+    approve: Runs<View>;
+  },
 ): Promise<void> {
   const seen = await call.operate(show);
   if (!call.flags.dryRun && !call.flags.yes) {
@@ -109,26 +113,19 @@ export async function approveConnection<View extends { pointsAt: string }>(
   await call.perform(approve, fields, { ...call.input, pointsAt: seen.pointsAt });
 }
 
-interface Disabling<View> {
+interface Ending<View> {
   fields: Fields<View>;
   change: Change;
-  called: (view: View) => string;
 }
 
-/** Disables a connection. `called` names its provider or directory. */
+/** Disables a connection, after a question that says who signs in through it. */
 export async function disableConnection<View extends Affected>(
   call: Call,
   disable: Runs<View>,
-  { fields, change, called }: Disabling<View>,
+  { fields, change }: Ending<View>,
 ): Promise<void> {
   const shutOut = await shutOutBy(call, change);
-  if (!call.flags.dryRun) {
-    const view = await call.rehearse(disable);
-    const question = `Stop sign-ins through ${called(view)}?`;
-    await call.confirm(sentences([question, peopleBy(view), shutOut]));
-  }
-  const view = await call.perform(disable, [...fields, ...affectedFields]);
-  for (const line of affectedOwners(view)) call.note(line);
+  await call.destroy(disable, { fields: [...fields, ...affectedFields], warning: shutOut });
 }
 
 /** Unlinks people, so that their next sign-in links them again. */
@@ -146,46 +143,18 @@ export async function relinkPeople<View extends { people: string[] }>(
   });
 }
 
-interface Removal<View> extends Disabling<View> {
-  next: string;
-}
-
-/** Removes a connection. `next` is the next step for people who are linked through it. */
+/** Removes a connection, after a question that says what ends. */
 export async function removeConnection<View extends Affected & { sessionsEnded: number }>(
   call: Call,
   remove: Runs<View>,
-  { fields, change, called, next }: Removal<View>,
+  { fields, change }: Ending<View>,
 ): Promise<void> {
-  const shutOut = await shutOutBy(call, change);
-  const about = (view: View) => `the connection to ${called(view)}`;
-  const linked = (view: View) =>
-    `\n${persons(view.people)} ${stay(view.people)} linked to ${called(view)}. ${next}`;
   await call.destroy(remove, {
     fields: [...fields, ...affectedFields, sessionsEndedField],
-    ends: {
-      ask: (view) => `Remove ${about(view)}?`,
-      effects: endings,
-      done: (view) =>
-        sentences([`Removed ${about(view)}.`, ...endings(view)]) +
-        (view.people.length === 0 ? '' : linked(view)),
-    },
-    warning: shutOut,
+    warning: await shutOutBy(call, change),
   });
-}
-
-function peopleBy({ people }: Affected): string {
-  if (people.length === 0) return '';
-  return `${persons(people)} ${people.length === 1 ? 'signs' : 'sign'} in through it.`;
-}
-
-function endings(view: Affected & { sessionsEnded: number }): string[] {
-  return [...sessionsEnding(view), ...affectedOwners(view)];
 }
 
 function are({ length }: string[]): string {
   return length === 1 ? 'is' : 'are';
-}
-
-function stay({ length }: string[]): string {
-  return length === 1 ? 'stays' : 'stay';
 }

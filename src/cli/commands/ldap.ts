@@ -90,7 +90,6 @@ export function addLdapCommands(program: Command): void {
       disableConnection(call, (await operations()).disableLdap, {
         fields,
         change: 'ldap.disable',
-        called,
       }),
   });
   verb(ldap, 'approve', {
@@ -138,8 +137,6 @@ export function addLdapCommands(program: Command): void {
       removeConnection(call, (await operations()).removeLdap, {
         fields,
         change: 'ldap.remove',
-        called,
-        next: 'To link them to another server, see idctl ldap relink --help',
       }),
   });
 }

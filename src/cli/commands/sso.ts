@@ -88,7 +88,6 @@ export function addSsoCommands(program: Command): void {
       disableConnection(call, (await operations()).disableSso, {
         fields,
         change: 'sso.disable',
-        called,
       }),
   });
   verb(sso, 'approve', {
@@ -158,8 +157,6 @@ export function addSsoCommands(program: Command): void {
       removeConnection(call, (await operations()).removeSso, {
         fields,
         change: 'sso.remove',
-        called,
-        next: 'To link them to another provider, see idctl sso relink --help',
       }),
   });
 }

@@ -15,6 +15,7 @@ import {
   requireRecentOwner,
   requireSamePoints,
 } from '../connections/approve.ts';
+import { endingConnection } from '../connections/ending.ts';
 import { aboutLdap, directorySettingsOf } from '../connections/ldap.ts';
 import { freeAccounts } from '../identities/operations.ts';
 import { findAffected } from '../sso/affected.ts';
@@ -33,6 +34,7 @@ import { changeLdapInput, saveLdapInput } from './schema.ts';
 // The LDAP connection of an organization (spec §2.5).
 
 const refInput = z.strictObject({ org: ref });
+const ending = endingConnection(({ uri }: { uri: string }) => uri, 'ldap.relink');
 
 /** Shows the connection, without its password. */
 export const showLdap = operation({
@@ -114,6 +116,7 @@ export const disableLdap = operation({
   authority: 'ldap.change',
   input: refInput,
   output: ldapDisabledView,
+  ends: ending.disabling,
   run: (ctx, _input, standing) =>
     transaction(async () => {
       const connection = await holdDirectory(standing.organization);
@@ -138,6 +141,7 @@ export const removeLdap = operation({
   authority: 'ldap.change',
   input: refInput,
   output: ldapRemovedView,
+  ends: ending.removing,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
       const connection = await requireDirectory(organization);

@@ -17,6 +17,7 @@ import {
   requireRecentOwner,
   requireSamePoints,
 } from '../connections/approve.ts';
+import { endingConnection } from '../connections/ending.ts';
 import { aboutSso, ssoSettingsOf } from '../connections/sso.ts';
 import { findAffected } from './affected.ts';
 import {
@@ -33,6 +34,7 @@ import { changeSsoInput, saveSsoInput } from './schema.ts';
 // The single sign-on connection of an organization (spec §2.2).
 
 const refInput = z.strictObject({ org: ref });
+const ending = endingConnection(({ issuer }: { issuer: string }) => issuer, 'sso.relink');
 
 /** Shows the connection, without its secret. */
 export const showSso = operation({
@@ -126,6 +128,7 @@ export const disableSso = operation({
   authority: 'sso.change',
   input: refInput,
   output: ssoDisabledView,
+  ends: ending.disabling,
   run: (ctx, _input, standing) =>
     transaction(async () => {
       const connection = await holdSsoConnection(standing.organization);
@@ -150,6 +153,7 @@ export const removeSso = operation({
   authority: 'sso.change',
   input: refInput,
   output: ssoRemovedView,
+  ends: ending.removing,
   run: (ctx, _input, { organization }) =>
     transaction(async () => {
       const connection = await requireSsoConnection(organization);
