@@ -147,6 +147,11 @@ export function routeTo<
   };
 }
 
+/** The path with the values of its keys. */
+export function fillPath(path: string, values: Record<string, string | undefined>): string {
+  return path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(values[key] ?? ''));
+}
+
 /** The names of the `:keys` in a route's path. */
 export function pathKeys(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, key = '']) => key);

@@ -12,6 +12,10 @@ import { invitationPages } from './pages/organization/invitations.ts';
 import { organizationPage } from './pages/organization/overview.ts';
 import { peoplePage } from './pages/organization/people.ts';
 import { personPages } from './pages/organization/person.ts';
+import { domainPages } from './pages/organization/sign-in/domains.ts';
+import { ldapPages } from './pages/organization/sign-in/ldap.ts';
+import { signInSettingsPages } from './pages/organization/sign-in/overview.ts';
+import { ssoPages } from './pages/organization/sign-in/sso.ts';
 import type { Page } from './pages/page.ts';
 import { operationRoutes } from './routes/list.ts';
 import { referenceRoutes } from './routes/reference.ts';
@@ -32,6 +36,10 @@ export const pages: Page[] = [
   // Before the pages of a person, whose path would match too.
   ...invitationPages,
   ...personPages,
+  ...signInSettingsPages,
+  ...domainPages,
+  ...ssoPages,
+  ...ldapPages,
   ...logoutPages,
 ];
 

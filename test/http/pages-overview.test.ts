@@ -114,7 +114,9 @@ describe('the start page of an organization', () => {
       entryOf(await open(clients[by], `/orgs/${org.slug}`), name);
 
     const domain = 'Your e-mail domain';
-    expect(await entry(domain)).toContain('to do No domain has been added. Ask the operator');
+    expect(await entry(domain)).toContain(
+      'to do No domain has been added. You then get a TXT record',
+    );
     const pending = await addDomain(operator, { ...at, domain: `${org.slug}.test` });
     expect(await entry(domain)).toContain(pending.txtRecord.value);
     await assertDomain(operator, { ...at, domain: `${org.slug}.test` });

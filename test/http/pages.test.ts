@@ -37,7 +37,12 @@ async function arrived(): Promise<{ client: Client; email: string; id: string; e
 async function pathsOf(of: typeof pages, { email, id }: { email: string; id: string }) {
   const { slug } = await organization(idctl);
   await addMember(idctl.operator(), { org: slug, email, role: 'owner' });
-  return of.map(({ path }) => path.replace(':org', slug).replace(/:(user|id)/, id));
+  return of.map(({ path }) =>
+    path
+      .replace(':org', slug)
+      .replace(':domain', `${slug}.example`)
+      .replace(/:(user|id)/, id),
+  );
 }
 
 describe('X10 interface page: every page and form', () => {
@@ -46,7 +51,7 @@ describe('X10 interface page: every page and form', () => {
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages)
       expect(path).toMatch(
-        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
+        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id|domain))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
       );
   });
 

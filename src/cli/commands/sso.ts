@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { Refusal } from '../../errors.ts';
+import { Refusal, refuseField } from '../../errors.ts';
 import type { attemptView } from '../../services/signin/attempts.ts';
 import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connection.ts';
+import { issuerFrom, providerNames } from '../../services/tenancy/sso/providers.ts';
 import type { SsoSettingName } from '../../services/tenancy/sso/schema.ts';
 import { ssoWords } from '../../services/tenancy/sso/words.ts';
 import { shellWord } from '../../text/shell-word.ts';
@@ -52,6 +53,9 @@ export function addSsoCommands(program: Command): void {
     required: org,
     options: {
       ...optionsOf(ssoWords),
+      '--provider <name>': `the issuer of ${providerNames.join(', ')}`,
+      '--tenant <name>': 'the tenant or domain at that provider',
+      '--provider-url <url>': 'the URL of the Keycloak realm',
       '--secret-stdin': 'read the client secret from standard input',
       '--secret-file <file>': 'read the client secret from a file',
       ...force('provider'),
@@ -163,8 +167,12 @@ export function addSsoCommands(program: Command): void {
 
 async function set(call: Call): Promise<void> {
   const { changeSso } = await operations();
-  const { domain, force: unasked, ...given } = call.input;
-  const input = { ...given, ...(domain === undefined ? {} : { emailDomain: domain }) };
+  const { domain, force: unasked, provider, tenant, providerUrl, ...given } = call.input;
+  const input = {
+    ...given,
+    ...(domain === undefined ? {} : { emailDomain: domain }),
+    ...issuerOf({ provider, tenant, providerUrl, issuer: given['issuer'] }),
+  };
   const view = await withClientSecret(input, async (whole) => {
     const { enabled } = await call.rehearse(changeSso, whole);
     if (enabled && unasked !== true) await requireUsable(call, whole);
@@ -173,6 +181,24 @@ async function set(call: Call): Promise<void> {
   call.show(view, fields);
   await tellWaiting(call, 'sso', view);
   await tellNext(call, view);
+}
+
+/** The issuer that follows from a provider and the value that it shows. */
+function issuerOf({ provider, tenant, providerUrl, issuer }: Record<string, unknown>) {
+  const field = tenant === undefined ? 'providerUrl' : 'tenant';
+  const value = tenant ?? providerUrl;
+  if (provider === undefined) {
+    if (value !== undefined) throw refuseField(field, 'needs --provider');
+    return {};
+  }
+  const name = providerNames.find((one) => one === provider);
+  if (name === undefined)
+    throw refuseField('provider', `must be one of ${providerNames.join(', ')}`);
+  if (issuer !== undefined) throw refuseField('issuer', 'cannot be combined with --provider');
+  if (tenant !== undefined && providerUrl !== undefined)
+    throw refuseField('tenant', 'cannot be combined with --provider-url');
+  const asked = value === undefined && name !== 'keycloak' ? 'tenant' : field;
+  return { issuer: issuerFrom(name, value === undefined ? undefined : String(value), asked) };
 }
 
 /** Names the next step: add the domain, verify it, or enable the connection. */

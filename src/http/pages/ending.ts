@@ -1,7 +1,8 @@
 import type { z } from 'zod';
+import type { Context } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { refusalForClients } from '../refusals.ts';
-import { pathKeys } from '../route.ts';
+import { fillPath, pathKeys } from '../route.ts';
 import { html } from './html.ts';
 import { otherLinks } from './navigation.ts';
 import {
@@ -21,6 +22,8 @@ interface Words<View, Input> {
   act: string;
   /** Where a person goes who changes their mind; it may have keys of the path. */
   back: string;
+  /** Sentences about further consequences, which the operation does not know. */
+  further?: (ctx: Context, input: Input) => Promise<string[]>;
   reply: (visit: Visit, view: View, input: Input) => Promise<PageReply> | PageReply;
 }
 
@@ -31,7 +34,7 @@ interface Words<View, Input> {
 export function endingPages<Input extends z.ZodObject, View>(
   path: string,
   operation: PageOperation<Input, View>,
-  { act, back, reply }: Words<View, z.output<Input>>,
+  { act, back, further, reply }: Words<View, z.output<Input>>,
 ): Page[] {
   const { ends, input } = operation;
   if (ends === undefined) throw new Error(`the operation of ${path} does not say what it ends`);
@@ -39,17 +42,20 @@ export function endingPages<Input extends z.ZodObject, View>(
     title: act,
     main: html`<h1>${act}</h1>
 ${alert(visit)}
-<p><a class="button" href="${filled(back, visit.given)}">Back</a></p>`,
+<p><a class="button" href="${fillPath(back, visit.given)}">Back</a></p>`,
   });
   const ask = async (visit: Visit, given: z.output<Input>): Promise<ShownPage> => {
     const view = await visit.rehearse(operation, given);
-    const effects = ends.effects?.(view, given) ?? [];
+    const effects = [
+      ...(ends.effects?.(view, given) ?? []),
+      ...((await further?.(visit.ctx, given)) ?? []),
+    ];
     return {
       title: act,
       main: html`<h1>${ends.ask(view, given)}</h1>
 ${effects.map((effect) => html`<p>${effect}</p>`)}
-${postForm(visit, filled(path, visit.given), html`<button class="danger" type="submit">${act}</button>`, besides(path, visit.given))}
-${otherLinks(html`<a href="${filled(back, visit.given)}">Cancel</a>`)}`,
+${postForm(visit, fillPath(path, visit.given), html`<button class="danger" type="submit">${act}</button>`, besides(path, visit.given))}
+${otherLinks(html`<a href="${fillPath(back, visit.given)}">Cancel</a>`)}`,
     };
   };
   return [
@@ -69,11 +75,6 @@ ${otherLinks(html`<a href="${filled(back, visit.given)}">Cancel</a>`)}`,
     }),
     operationForm(path, operation, { reply, refused }),
   ];
-}
-
-/** The path with the values of its keys. */
-function filled(path: string, given: Record<string, string>): string {
-  return path.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(given[key] ?? ''));
 }
 
 /** The fields that are not in the path. */

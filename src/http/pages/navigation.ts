@@ -15,6 +15,7 @@ const parts: { path: string; text: string; right: OrganizationRight }[] = [
   { path: '', text: 'Overview', right: 'organization.see' },
   { path: '/people', text: 'People', right: 'members.see' },
   { path: '/invitations', text: 'Invitations', right: 'invitations.see' },
+  { path: '/sign-in', text: 'Sign-in', right: 'domains.see' },
 ];
 
 const inside = '/orgs/:org';

@@ -1,17 +1,28 @@
 import { type Next, type OperationName, partsOf } from '../../next.ts';
-import { pathKeys } from '../route.ts';
+import { fillPath, pathKeys } from '../route.ts';
 
 /**
  * The page on which a person runs an operation, and the text of the link to it. A `:key` is an
  * argument of the operation.
  */
 export const operationPages: Partial<Record<OperationName, { href: string; text: string }>> = {
+  'domain.add': { href: '/orgs/:org/sign-in', text: 'Domains' },
+  'domain.list': { href: '/orgs/:org/sign-in', text: 'Domains' },
+  'domain.verify': { href: '/orgs/:org/sign-in', text: 'Domains' },
   'invitation.create': { href: '/orgs/:org/people/invite', text: 'Invite people' },
   'invitation.list': { href: '/orgs/:org/invitations', text: 'Invitations' },
+  'ldap.approve': { href: '/#connections', text: 'Connections to approve' },
+  'ldap.create': { href: '/orgs/:org/sign-in/ldap/set', text: 'Connect your directory' },
+  'ldap.test': { href: '/orgs/:org/sign-in/ldap', text: 'Your directory' },
   'member.remove': { href: '/orgs/:org/people', text: 'People' },
   'member.role': { href: '/orgs/:org/people', text: 'People' },
   'passkey.list': { href: '/#passkeys', text: 'Your passkeys' },
   'pat.create': { href: '/#tokens', text: 'Your access tokens' },
+  'signin.show': { href: '/orgs/:org/sign-in', text: 'Sign-in settings' },
+  'sso.approve': { href: '/#connections', text: 'Connections to approve' },
+  'sso.attempts': { href: '/orgs/:org/sign-in/sso', text: 'Single sign-on' },
+  'sso.create': { href: '/orgs/:org/sign-in/sso', text: 'Connect your provider' },
+  'sso.test': { href: '/orgs/:org/sign-in/sso', text: 'Single sign-on' },
   'totp.enroll': { href: '/#two-factor', text: 'Set up an authenticator' },
 };
 
@@ -23,9 +34,7 @@ export function linksFor(next: Next | undefined): { href: string; text: string }
     const given: Record<string, string | undefined> = part.with ?? {};
     const keys = pathKeys(page?.href ?? '');
     if (page === undefined || keys.some((key) => given[key] === undefined)) return [];
-    const href = page.href.replace(/:(\w+)/g, (_, key: string) =>
-      encodeURIComponent(given[key] ?? ''),
-    );
+    const href = fillPath(page.href, given);
     return [{ href, text: part.say ?? page.text }];
   });
 }

@@ -1,5 +1,9 @@
 import { type InputFault, moreWords } from '../../errors.ts';
 import { sentencesFor } from '../../next.ts';
+import type { SettingWords } from '../../services/foundation/setting-words.ts';
+import { ldapWords } from '../../services/tenancy/ldap/words.ts';
+import { signInWords } from '../../services/tenancy/signin-settings/words.ts';
+import { ssoWords } from '../../services/tenancy/sso/words.ts';
 import { type Html, html } from './html.ts';
 import { linksFor } from './next.ts';
 import type { Visit } from './page.ts';
@@ -87,13 +91,13 @@ ${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
 /** A field for several lines, with its label. */
 export function area(
   draft: Draft,
-  of: Pick<Field, 'name' | 'label' | 'note' | 'value' | 'maxLength'>,
+  of: Pick<Field, 'name' | 'label' | 'note' | 'value' | 'maxLength' | 'optional'>,
 ): Html {
   const { faults, wrong, said } = faultOf(draft, of);
   const value = (draft.refusal === undefined ? undefined : draft.given[of.name]) ?? of.value;
   return html`<div class="field">
-<label for="${of.name}">${of.label}</label>
-<textarea id="${of.name}" name="${of.name}" rows="6" required maxlength="${of.maxLength}" autocomplete="off" autocapitalize="none" spellcheck="false"${faults.length > 0 && wrong && html` autofocus`}${said !== '' && html` aria-describedby="${said}"`}${wrong && html` aria-invalid="true"`}>
+<label for="${of.name}">${of.label}${of.optional && html` <span class="quiet">(optional)</span>`}</label>
+<textarea id="${of.name}" name="${of.name}" rows="6"${!of.optional && html` required`} maxlength="${of.maxLength}" autocomplete="off" autocapitalize="none" spellcheck="false"${faults.length > 0 && wrong && html` autofocus`}${said !== '' && html` aria-describedby="${said}"`}${wrong && html` aria-invalid="true"`}>
 ${value}</textarea>
 ${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
 </div>`;
@@ -211,7 +215,16 @@ export function notice(text: string | undefined): Html | undefined {
     : html`<div class="notice" role="status"><p>${text}</p></div>`;
 }
 
+const settingLabels = Object.fromEntries(
+  Object.entries({ ...ssoWords, ...ldapWords, ...signInWords }).map(
+    ([name, words]: [string, SettingWords]) => [name, words.page?.label ?? words.label],
+  ),
+);
+
 const labels: Record<string, string> = {
+  ...settingLabels,
+  domain: 'Domain',
+  providerValue: 'The value from the provider',
   email: 'E-mail address',
   identifier: 'Your entry',
   username: 'User name',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type RequestHandler, Router } from 'express';
 import type { Config } from '../../config/schema.ts';
 import { Refusal } from '../../errors.ts';
-import type { Door } from '../route.ts';
+import { type Door, fillPath } from '../route.ts';
 import { answerPage } from './answer.ts';
 import { logoPath, script, scriptPath, style, stylePath } from './layout.ts';
 import type { Page } from './page.ts';
@@ -19,7 +19,32 @@ export function servePages(pages: Page[], door: Door): Router {
   router.post(renewalPath, renewForForm(pages, door));
   // After a refused form, the address bar shows the path of the form, which has no page to reload.
   router.get('/login/*path', goTo('/login')).get('/account/*path', goTo('/'));
+  for (const { path } of pages.filter(({ path }) => !isShown(pages, path))) {
+    const above = pageAbove(pages, path);
+    if (above !== undefined) router.get(path, goAbove(above));
+  }
   return router;
+}
+
+function isShown(pages: Page[], path: string): boolean {
+  return pages.some((page) => page.method === 'GET' && page.path === path);
+}
+
+/** The nearest page above a path of an organization. */
+function pageAbove(pages: Page[], path: string): string | undefined {
+  const above = path.slice(0, path.lastIndexOf('/'));
+  if (!above.startsWith('/orgs/')) return undefined;
+  return isShown(pages, above) ? above : pageAbove(pages, above);
+}
+
+/** Redirects from a form that was refused, and is reloaded, to the page above it. */
+function goAbove(path: string): RequestHandler {
+  return ({ params }, response) => {
+    const given = Object.fromEntries(
+      Object.entries(params).map(([key, value]) => [key, String(value)]),
+    );
+    response.status(303).location(fillPath(path, given)).end();
+  };
 }
 
 function goTo(path: string): RequestHandler {

@@ -1,6 +1,5 @@
 import { type ConnectionKindName, connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
-import { Refusal } from '../../../errors.ts';
 import { showScimToken } from '../../../services/provisioning/scim/token.ts';
 import { listAttempts } from '../../../services/signin/attempts.ts';
 import { listDomains } from '../../../services/tenancy/domains/operations.ts';
@@ -9,6 +8,7 @@ import { listMembers } from '../../../services/tenancy/memberships/operations.ts
 import { showSso } from '../../../services/tenancy/sso/operations.ts';
 import { type Html, html } from '../html.ts';
 import { badge, rows } from '../rows.ts';
+import { ifThere } from './sign-in/if-there.ts';
 
 /** A part of setting an organization up: whether it is done, its state, and the next step. */
 interface Item {
@@ -41,21 +41,19 @@ export async function setUpSection(ctx: Context, here: Here): Promise<Html> {
 ${rows(entries)}</section>`;
 }
 
-// There is no page for domains, connections and SCIM yet, so the operator has to do these steps.
-
 async function domainItem(ctx: Context, { slug: org }: Here): Promise<Item> {
   const { items } = await listDomains(ctx, { org, limit: 200 });
   const verified = items.filter(({ state }) => state === 'Verified');
   const [pending] = items.filter(({ state }) => state === 'Pending');
   const item = { name: 'Your e-mail domain', done: verified.length > 0 };
   if (item.done) return { ...item, state: `Verified: ${listed(verified.map(nameOf))}.` };
+  const link = { href: `/orgs/${org}/sign-in`, text: pending ? 'Check it' : 'Add a domain' };
   if (pending === undefined) {
-    const next =
-      'Ask the operator of this service to add your domain. You then get a TXT record for your DNS.';
-    return { ...item, state: 'No domain has been added.', next };
+    const next = 'You then get a TXT record for your DNS.';
+    return { ...item, state: 'No domain has been added.', next, link };
   }
-  const next = html`Add a TXT record to the DNS of ${pending.domain}, with the name <code>@</code> and the value <code>${pending.txtRecord.value}</code>. Then ask the operator of this service to check it.`;
-  return { ...item, state: `${pending.domain} is not verified yet.`, next };
+  const next = html`Add a TXT record to the DNS of ${pending.domain}, with the name <code>@</code> and the value <code>${pending.txtRecord.value}</code>. Then check it.`;
+  return { ...item, state: `${pending.domain} is not verified yet.`, next, link };
 }
 
 const nameOf = ({ domain }: { domain: string }) => domain;
@@ -80,16 +78,22 @@ async function connectionItem(ctx: Context, here: Here): Promise<Item> {
     return { ...item, done: false, state: `${state} No one has signed in with it yet.`, next };
   }
   if (off === undefined) {
-    const next =
-      'Ask the operator of this service to connect your provider, such as Entra ID or Okta, or your directory.';
-    return { ...item, done: false, state: 'No provider and no directory is connected.', next };
+    const next = 'Connect your provider, such as Entra ID or Okta, or your directory.';
+    const link = { href: `/orgs/${org}/sign-in#connections`, text: 'Connect' };
+    return {
+      ...item,
+      done: false,
+      state: 'No provider and no directory is connected.',
+      next,
+      link,
+    };
   }
-  const next = 'Ask the operator of this service to test it and to switch it on.';
   return {
     ...item,
     done: false,
     state: `${connectionKinds[off.kind].some} is switched off.`,
-    next,
+    next: 'Test it, then switch it on.',
+    link: { href: `/orgs/${org}/sign-in/${off.kind}`, text: 'Test it' },
   };
 }
 
@@ -133,15 +137,6 @@ async function ownersItem(ctx: Context, { slug: org }: Here): Promise<Item> {
   const next = 'If the only owner loses their access, no one can do what only owners can do.';
   const link = { href: `/orgs/${org}/people`, text: 'Choose a person' };
   return { ...item, state: 'There is one owner.', next, link };
-}
-
-async function ifThere<View>(showing: Promise<View>): Promise<View | null> {
-  try {
-    return await showing;
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'not_found') return null;
-    throw error;
-  }
 }
 
 const maxNamed = 5;

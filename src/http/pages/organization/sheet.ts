@@ -9,6 +9,14 @@ import { button } from '../rows.ts';
 const notices = {
   role: 'The role was changed.',
   removed: 'The person was removed.',
+  'domain-added': 'The domain was added. It is not verified yet.',
+  verified: 'The domain is verified.',
+  'domain-removed': 'The domain was removed.',
+  'connection-saved': 'The connection was saved.',
+  'connection-on': 'The connection is on.',
+  'connection-off': 'The connection is off. Sessions that began through it continue.',
+  'connection-removed': 'The connection was removed.',
+  settings: 'The settings were saved.',
   revoked: 'The invitation was revoked.',
   'factor-reset':
     'The second factor was removed. The person signs in without it, and can set up a new one.',

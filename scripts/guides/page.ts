@@ -1,0 +1,62 @@
+import {
+  guidesCheckedOn,
+  type providerNames,
+  providers,
+} from '../../src/services/tenancy/sso/providers.ts';
+
+type Name = (typeof providerNames)[number];
+
+const options: Record<Name, string> = {
+  entra: ' --tenant 8eaef023-2b34-4da1-9baa-8bc8c9d6a490',
+  okta: ' --tenant acme.okta.com',
+  google: '',
+  keycloak: ' --provider-url https://id.acme.com/realms/acme',
+  auth0: ' --tenant acme.eu.auth0.com',
+};
+
+/** The page of the documentation about a provider, from the steps that the pages show. */
+export function guideOf(name: Name): string {
+  const { title, steps, groups, source, value } = providers[name];
+  const numbered = steps.map(
+    (step, at) =>
+      `${at + 1}. ${step.replace('{redirectUri}', 'https://login.example.com/auth/sso/callback')}`,
+  );
+  const asked = value === undefined ? '' : `- **${value.label}**: ${value.note}\n`;
+  return `# ${title}
+
+Use this page to let people sign in with ${title}. Verify your [e-mail domain](../signin.md#set-up-a-way-to-sign-in) first.
+
+## At ${title}
+
+The redirect URI is the address of your idctl, followed by \`/auth/sso/callback\`.
+
+${numbered.join('\n')}
+
+## In idctl
+
+In a browser, open **Sign-in**, **Single sign-on**, and choose ${title}. The page asks for:
+
+${asked}- **Client ID** and **Client secret**: the values that you copied.
+- **E-mail domain**: your verified domain.
+
+On the command line, this asks for the client secret:
+
+\`\`\`sh
+idctl sso set --org acme --domain acme.com --provider ${name}${options[name]} \\
+  --client-id CLIENT_ID
+idctl sso test --org acme
+idctl sso enable --org acme
+\`\`\`
+
+## Groups
+
+${groups}
+
+To turn groups into roles, see \`idctl mappings --help\`.
+
+## Source
+
+These steps follow the [documentation of the provider](${source}), as of ${guidesCheckedOn}. They were not run against
+${title}: names on its pages may have changed. \`idctl sso test\` says what is wrong.
+`;
+}

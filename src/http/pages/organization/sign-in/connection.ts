@@ -1,0 +1,62 @@
+import { connectionKinds } from '../../../../connection-kinds.ts';
+import type { Step } from '../../../../finding.ts';
+import { sentencesFor } from '../../../../next.ts';
+import { type Html, html } from '../../html.ts';
+import { linksFor } from '../../next.ts';
+import type { Visit } from '../../page.ts';
+import { postForm } from '../../parts.ts';
+import { badge, button, endingLink, rows } from '../../rows.ts';
+
+// The shared parts of the pages of a connection to a provider or a directory.
+
+/** A test of a connection: whether it passed, and its steps. */
+export interface Examined {
+  ok: boolean;
+  message: string;
+  steps: Step[];
+}
+
+/** The state of a connection, and the buttons that test it and switch it on or off. */
+export function stateSection(
+  visit: Visit,
+  kind: 'sso' | 'ldap',
+  { enabled, approved }: { enabled: boolean; approved: boolean },
+  at: string,
+): Html {
+  const { server } = connectionKinds[kind];
+  const waits =
+    !approved &&
+    html`<p>An owner has to approve this connection. Until then, owners cannot sign in through it. Owners find it on <a href="/#connections">their account page</a>.</p>`;
+  const on = enabled
+    ? endingLink(`${at}/disable`, 'Switch off')
+    : button(visit, `${at}/enable`, 'Switch on');
+  return html`<section aria-labelledby="state"><h2 id="state">State ${badge(enabled ? 'on' : 'off')}</h2>
+${waits}
+<p class="quiet">${enabled ? `People sign in through this ${server}.` : `No one signs in through this ${server} yet. Test it, then switch it on.`}</p>
+<div class="buttons">${button(visit, `${at}/test`, 'Test')}${on}${endingLink(`${at}/remove`, 'Remove')}</div></section>`;
+}
+
+/** What a test found, step by step. */
+export function examinedSection({ ok, message, steps }: Examined, further?: Html | ''): Html {
+  const shown = steps.map(({ name, ok: passed, skipped, expected, seen, hint }) => {
+    const links = passed ? [] : linksFor(hint);
+    return {
+      name,
+      mark: badge(skipped ? 'not checked' : passed ? 'ok' : 'failed'),
+      text: passed ? null : `Expected: ${expected}.`,
+      facts: [`Found: ${seen}.`, passed ? '' : (sentencesFor(hint) ?? '')],
+      more: html`${links.map(({ href, text }) => html`<p><a href="${href}">${text}</a></p>`)}`,
+    };
+  });
+  return html`<section aria-labelledby="test"><h2 id="test">Test</h2>
+<p><strong>${ok ? 'All checks passed.' : message}</strong></p>
+${rows(shown)}
+${further}</section>`;
+}
+
+/** The form that switches a connection on although its test failed. */
+export function anywayForm(visit: Visit, action: string): Html {
+  const content = html`<p>If you switch it on now, people may be unable to sign in.</p>
+<button type="submit">Switch on anyway</button>`;
+  return postForm(visit, action, content, { untested: 'true' });
+}

@@ -1,0 +1,291 @@
+import { z } from 'zod';
+import { parse } from '../../../../input.ts';
+import { listAttempts } from '../../../../services/signin/attempts.ts';
+import { reasonSentence } from '../../../../services/signin/reason-words.ts';
+import { listDomains } from '../../../../services/tenancy/domains/operations.ts';
+import { showOrganization } from '../../../../services/tenancy/organizations/operations.ts';
+import {
+  changeSso,
+  disableSso,
+  enableSso,
+  removeSso,
+  showSso,
+} from '../../../../services/tenancy/sso/operations.ts';
+import {
+  guidesCheckedOn,
+  issuerFrom,
+  type ProviderName,
+  providerNames,
+  providers,
+} from '../../../../services/tenancy/sso/providers.ts';
+import { testSso } from '../../../../services/tenancy/sso/test.ts';
+import { ssoWords } from '../../../../services/tenancy/sso/words.ts';
+import { minuteText } from '../../../../text/dates.ts';
+import { endingPages } from '../../ending.ts';
+import { type Html, html } from '../../html.ts';
+import { accessTo, form, type Page, page, type ShownPage, type Visit } from '../../page.ts';
+import { choice, field, postForm } from '../../parts.ts';
+import { badge, rows } from '../../rows.ts';
+import { goTo, sheet } from '../sheet.ts';
+import { anywayForm, type Examined, examinedSection, stateSection } from './connection.ts';
+import { ifThere } from './if-there.ts';
+import { pathOf, path as signInPath } from './path.ts';
+import { settingField } from './setting.ts';
+import { shutOutBy } from './shut-out.ts';
+
+const path = `${signInPath}/sso`;
+const at = (key: { org: string }) => `${pathOf(key)}/sso`;
+const { org } = showSso.input.shape;
+const provider = z.enum([...providerNames, 'other']);
+const key = z.strictObject({ org });
+
+type Connection = Awaited<ReturnType<typeof showSso>>;
+type Stored = Connection | null;
+
+/** The settings that a form of their own changes, besides where the connection points. */
+const further = [
+  'groupsClaim',
+  'syncOnLogin',
+  'autoRemove',
+  'absentGroups',
+  'ignoreEmailVerified',
+  'requireLocalTwoFactor',
+] as const;
+
+/** The pages on which an organization connects its provider. */
+export const ssoPages: Page[] = [
+  page({
+    path,
+    access: accessTo(showSso),
+    input: key.extend({ done: z.string().max(50).optional() }),
+    show: (visit) => showConnection(visit),
+  }),
+  page({
+    path: `${path}/set`,
+    access: accessTo(changeSso),
+    input: z.strictObject({ org, provider: provider.optional() }),
+    show: (visit) => askSettings(visit),
+  }),
+  form({
+    path: `${path}/set`,
+    access: accessTo(changeSso),
+    input: z.strictObject({
+      org,
+      provider,
+      providerValue: z.string().max(500).optional(),
+      emailDomain: z.string().max(300),
+      clientId: z.string().max(500),
+      clientSecret: z.string().max(2000).optional(),
+      untested: z.boolean().optional(),
+    }),
+    act: async (visit, { provider: name, providerValue, untested, ...given }) => {
+      const { ctx } = visit;
+      const issuer = issuerFrom(name, providerValue, 'providerValue');
+      const input = parse(changeSso.input, { ...given, issuer });
+      const { enabled } = await visit.rehearse(changeSso, input);
+      // A wrong setting of a connection that is on would stop all sign-ins through it.
+      if (enabled && !untested) {
+        const { emailDomain: _, ...tested } = input;
+        const test = await testSso(ctx, parse(testSso.input, tested));
+        if (!test.ok) return askSettings(visit, test);
+      }
+      await changeSso(ctx, input);
+      return goTo(visit, at(given), 'connection-saved');
+    },
+    refused: (visit) => askSettings(visit),
+  }),
+  form({
+    path: `${path}/settings`,
+    access: accessTo(changeSso),
+    input: changeSso.input,
+    act: async (visit, input) => {
+      await changeSso(visit.ctx, input);
+      return goTo(visit, at(input), 'connection-saved');
+    },
+    refused: (visit) => showConnection(visit),
+  }),
+  form({
+    path: `${path}/test`,
+    access: accessTo(testSso),
+    input: key,
+    act: async (visit, input) => showConnection(visit, await testSso(visit.ctx, input)),
+    refused: (visit) => showConnection(visit),
+  }),
+  form({
+    path: `${path}/enable`,
+    access: accessTo(enableSso),
+    input: key.extend({ untested: z.boolean().optional() }),
+    act: async (visit, { untested, ...input }) => {
+      await visit.rehearse(enableSso, input);
+      const test = untested ? null : await testSso(visit.ctx, input);
+      if (test !== null && !test.ok) return showConnection(visit, test, `${at(input)}/enable`);
+      await enableSso(visit.ctx, input);
+      return goTo(visit, at(input), 'connection-on');
+    },
+    refused: (visit) => showConnection(visit),
+  }),
+  ...endingPages(`${path}/disable`, disableSso, {
+    act: 'Switch off',
+    back: path,
+    further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'sso.disable' }),
+    reply: (visit, _view, input) => goTo(visit, at(input), 'connection-off'),
+  }),
+  ...endingPages(`${path}/remove`, removeSso, {
+    act: 'Remove connection',
+    back: path,
+    further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'sso.remove' }),
+    reply: (visit, _view, input) => goTo(visit, pathOf(input), 'connection-removed'),
+  }),
+];
+
+const keyOf = ({ given }: Visit) => parse(key, { org: given['org'] });
+
+/** The connection, or the choice of a provider if there is none. `anyway` skips a failed test. */
+async function showConnection(visit: Visit, test?: Examined, anyway?: string): Promise<ShownPage> {
+  const here = keyOf(visit);
+  const connection = await ifThere(showSso(visit.ctx, here));
+  if (connection === null) return chooseProvider(visit);
+  const { items } = await listAttempts(visit.ctx, { ...here, limit: 10 });
+  return sheet(
+    visit,
+    'Single sign-on',
+    html`${test && examinedSection(test, anyway && anywayForm(visit, anyway))}
+${stateSection(visit, 'sso', connection, at(here))}
+<section aria-labelledby="points"><h2 id="points">Provider</h2>
+${rows([
+  { name: ssoWords.issuer.page.label, text: connection.issuer },
+  { name: ssoWords.clientId.label, text: connection.clientId },
+  { name: ssoWords.emailDomain.label, text: connection.emailDomain ?? 'none' },
+  { name: ssoWords.redirectUri.label, text: connection.redirectUri },
+])}
+<p><a class="button small" href="${at(here)}/set">Change</a></p></section>
+${furtherSection(visit, connection, at(here))}
+<section aria-labelledby="attempts"><h2 id="attempts">Last sign-ins</h2>
+${rows(items.map(attemptRow), 'No one has tried to sign in through it in the last seven days.')}</section>
+<p><a href="${pathOf(here)}">All ways to sign in</a></p>`,
+  );
+}
+
+function attemptRow({
+  at: when,
+  ok,
+  email,
+  code,
+  stage,
+}: Awaited<ReturnType<typeof listAttempts>>['items'][number]) {
+  const why = code === undefined ? '' : reasonSentence(code, { stage });
+  return {
+    name: email ?? 'An unknown person',
+    mark: badge(ok ? 'signed in' : 'refused'),
+    facts: [minuteText(when), ok ? '' : why],
+  };
+}
+
+function furtherSection(visit: Visit, connection: Connection, of: string): Html {
+  const { shape } = changeSso.input;
+  const fields = further.map((name) =>
+    settingField(visit, name, {
+      words: ssoWords[name],
+      schema: shape[name],
+      value: connection[name],
+    }),
+  );
+  return html`<section aria-labelledby="further"><h2 id="further">Groups and second factor</h2>
+${postForm(visit, `${of}/settings`, html`${fields}<button type="submit">Save settings</button>`)}</section>`;
+}
+
+async function chooseProvider(visit: Visit): Promise<ShownPage> {
+  const here = keyOf(visit);
+  const { name } = await showOrganization(visit.ctx, here);
+  const links = Object.entries(providers).map(([of, { title }]) => ({
+    name: title,
+    href: `${at(here)}/set?provider=${of}`,
+  }));
+  return sheet(
+    visit,
+    'Connect your provider',
+    html`<section aria-labelledby="choose"><h2 id="choose">Which provider do the people of ${name} use?</h2>
+${rows(links)}</section>
+<p><a href="${pathOf(here)}">All ways to sign in</a></p>`,
+  );
+}
+
+/** The steps at the provider, and the form for what it shows. */
+async function askSettings(visit: Visit, test?: Examined): Promise<ShownPage> {
+  const here = keyOf(visit);
+  const stored = await ifThere(showSso(visit.ctx, here));
+  const chosen = provider.safeParse(visit.given['provider']);
+  if (!chosen.success && stored === null) return chooseProvider(visit);
+  const name = chosen.data ?? 'other';
+  const { title } = providers[name];
+  return sheet(
+    visit,
+    stored === null ? `Connect ${title}` : 'Change the provider',
+    html`${test && examinedSection(test)}
+${stepsSection(visit, name, stored)}
+<section aria-labelledby="values"><h2 id="values">What ${title} shows</h2>
+${await settingsForm(visit, name, { stored, test })}</section>
+<p><a href="${at(here)}">Back</a></p>`,
+  );
+}
+
+function stepsSection({ ctx }: Visit, name: ProviderName, stored: Stored): Html {
+  const { title, steps, groups, source } = providers[name];
+  const uri = stored?.redirectUri ?? `${ctx.config.baseUrl}/auth/sso/callback`;
+  const host = new URL(source).hostname;
+  return html`<section aria-labelledby="steps"><h2 id="steps">At ${title}</h2>
+<p class="quiet">Redirect URI</p><p><code class="secret">${uri}</code></p>
+<ol>${steps.map((step) => html`<li>${marked(step.replace('{redirectUri}', uri))}</li>`)}</ol>
+<p>Groups: ${marked(groups)}</p>
+<p class="quiet">From the documentation at <a href="${source}" rel="noreferrer">${host}</a>, as of ${guidesCheckedOn}. Names there may have changed since.</p></section>`;
+}
+
+/** A text with `**bold**` and `` `code` `` parts. */
+function marked(text: string): Html[] {
+  return text.split(/(\*\*[^*]+\*\*|`[^`]+`)/).map((part) => {
+    if (part.startsWith('**')) return html`<strong>${part.slice(2, -2)}</strong>`;
+    return part.startsWith('`') ? html`<code>${part.slice(1, -1)}</code>` : html`${part}`;
+  });
+}
+
+async function settingsForm(
+  visit: Visit,
+  name: ProviderName,
+  { stored, test }: { stored: Stored; test: Examined | undefined },
+): Promise<Html> {
+  const { value } = providers[name];
+  const asked =
+    value &&
+    field(visit, {
+      ...{ name: 'providerValue', label: value.label, note: value.note },
+      ...{ autocomplete: 'off', verbatim: true, maxLength: 500 },
+      value: name === 'other' ? stored?.issuer : undefined,
+    });
+  const isStored = stored !== null;
+  const secretNote = isStored
+    ? 'Without it, the stored one stays. A new provider or client ID needs it again.'
+    : 'It is stored encrypted, and not shown again.';
+  const content = html`${asked}
+${field(visit, { name: 'clientId', label: ssoWords.clientId.label, note: 'The ID of the application that you created there.', autocomplete: 'off', verbatim: true, maxLength: 500, value: stored?.clientId })}
+${field(visit, { name: 'clientSecret', label: ssoWords.clientSecret.label, note: secretNote, type: 'password', autocomplete: 'off', maxLength: 2000, ...(isStored && { optional: true }) })}
+${await domainField(visit, stored)}
+<button type="submit">Save</button>${test && html`<button class="plain" type="submit" name="untested" value="true">Save anyway</button>`}`;
+  return postForm(visit, `${at(keyOf(visit))}/set`, content, { provider: name });
+}
+
+/** The e-mail domain of the people: one of the organization's, or typed if it has none. */
+async function domainField(visit: Visit, stored: Stored): Promise<Html> {
+  const { items } = await listDomains(visit.ctx, { ...keyOf(visit), limit: 200 });
+  const names = new Set([
+    ...items.map(({ domain }) => domain),
+    ...(stored?.emailDomain == null ? [] : [stored.emailDomain]),
+  ]);
+  const note = 'People with an address on this domain sign in through the provider.';
+  const of = { name: 'emailDomain', label: ssoWords.emailDomain.label, note };
+  const value = stored?.emailDomain;
+  if (names.size > 0) {
+    const options = Object.fromEntries([...names].map((name) => [name, name]));
+    return choice(visit, { ...of, options, value });
+  }
+  return field(visit, { ...of, autocomplete: 'off', verbatim: true, maxLength: 253, value });
+}
