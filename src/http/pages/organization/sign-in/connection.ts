@@ -39,12 +39,13 @@ ${waits}
 /** What a test found, step by step. */
 export function examinedSection({ ok, message, steps }: Examined, further?: Html | ''): Html {
   const shown = steps.map(({ name, ok: passed, skipped, expected, seen, hint }) => {
-    const links = passed ? [] : linksFor(hint);
+    if (passed) return { name, mark: badge(skipped ? 'not checked' : 'ok') };
+    const links = linksFor(hint);
     return {
       name,
-      mark: badge(skipped ? 'not checked' : passed ? 'ok' : 'failed'),
-      text: passed ? null : `Expected: ${expected}.`,
-      facts: [`Found: ${seen}.`, passed ? '' : (sentencesFor(hint) ?? '')],
+      mark: badge('failed'),
+      text: `Expected: ${expected}. Found: ${seen}.`,
+      facts: [sentencesFor(hint) ?? ''],
       more: html`${links.map(({ href, text }) => html`<p><a href="${href}">${text}</a></p>`)}`,
     };
   });
