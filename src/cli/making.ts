@@ -41,7 +41,7 @@ interface Made<View> {
 
 /**
  * Creates an object and shows it. With `--if-absent`, shows an existing object instead. Refuses
- * `exists_differently` if its settings differ from the given ones.
+ * with `exists_differently` if its settings differ from the given ones.
  */
 export async function make<View extends object>(
   call: Call,

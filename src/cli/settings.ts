@@ -6,7 +6,7 @@ export function optionsOf(words: WordsFor<string>): Record<string, string> {
   return merged(words, ({ options }) => options);
 }
 
-/** The options of settings, for a command that changes an object: also those that empty one. */
+/** The options for a command that changes an object, including those that clear a setting. */
 export function changesOf(words: WordsFor<string>): Record<string, string> {
   return { ...optionsOf(words), ...merged(words, ({ clearing }) => clearing) };
 }

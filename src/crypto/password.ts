@@ -28,7 +28,7 @@ export interface PasswordHasher {
   ready(): Promise<void>;
   /** The number of running hashes and checks, and of waiting ones. */
   load(): { running: number; waiting: number };
-  /** Whether the hash has other parameters than the configured ones. */
+  /** Whether the hash's parameters differ from the configured ones. */
   needsRehash(hash: string): boolean;
 }
 

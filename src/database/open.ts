@@ -44,8 +44,8 @@ export interface Database {
   /** Resolves when the database answers. Refuses a server that does not accept writes. */
   ping(): Promise<void>;
   /**
-   * False if a write failed for lack of space, or if writes were tried and none was committed for
-   * ten seconds, until a trial write is committed.
+   * False after a write that failed for lack of space, and after ten seconds in which no write
+   * succeeded although some were tried. True again once a trial write is committed.
    */
   writable(): boolean;
   /** Whether a write has failed since the last commit. */

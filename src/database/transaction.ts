@@ -16,8 +16,9 @@ export interface Writes {
   /** Call it when a transaction begins, and report to the result how the transaction ends. */
   attempt(): Attempt;
   /**
-   * False if a write failed for lack of space, or if writes were tried and none was committed for
-   * ten seconds. Then a trial write runs every five seconds until one is committed.
+   * False after a write that failed for lack of space, and after ten seconds in which no write
+   * succeeded although some were tried. Then a trial write runs every five seconds until one is
+   * committed.
    */
   writable(): boolean;
   /** Whether a write has failed since the last commit. Then trial writes run too. */

@@ -12,7 +12,7 @@ const hint = {
 /**
  * Looks up TXT records at a DNS-over-HTTPS resolver. Tries the RFC 8484 wire format with POST, then
  * with GET, then the JSON form. Uses the first form that the resolver supports. Refuses
- * `resolver_failed`.
+ * with `resolver_failed`.
  */
 export function createResolver(
   fetch: BoundedFetch,

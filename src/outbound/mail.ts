@@ -44,7 +44,7 @@ export async function sendMail(
   return visit(server, limits, work, stop);
 }
 
-/** Connects and authenticates as for a message, but sends none. Refuses like `sendMail`. */
+/** Connects and authenticates like `sendMail`, but does not send a message. Same refusals. */
 export async function greetMailServer(server: MailServer, limits: Limits): Promise<void> {
   await visit(server, limits, async (transport) => {
     await transport.verify();

@@ -8,7 +8,7 @@ export interface Outbound {
    */
   lookupTxt(domain: string): Promise<TxtAnswer>;
   /**
-   * The URL at the identity provider to send the person to (spec §4.1 start). Refuses
+   * The URL at the identity provider to send the person to (spec §4.1 start). Refuses with
    * `provider_failed` (unreachable, malformed, or another issuer) or `outbound_refused`.
    */
   authorizationUrl(client: ProviderClient, request: AuthorizationRequest): Promise<string>;
@@ -53,7 +53,7 @@ export interface Outbound {
    * never accept the message. Refuses with `mail_not_configured` without a server.
    */
   sendMail(message: MailMessage, stop?: AbortSignal): Promise<string>;
-  /** Connects and authenticates as for a message, but sends none. Refuses like `sendMail`. */
+  /** Connects and authenticates like `sendMail`, but does not send a message. Same refusals. */
   greetMailServer(): Promise<void>;
   /**
    * Refuses with `outbound_refused` for a URL that may not be requested. Looks up an http:// host.

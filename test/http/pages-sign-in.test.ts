@@ -314,7 +314,10 @@ test('O4 the operator’s link signs in once; after that, the sign-in page says 
   const late = await open(browser(), link);
   expect(isIn(await (await open(browser(), link)).submit('/login/link'))).toBe(true);
   for (const again of [await open(browser(), link), await late.submit('/login/link')]) {
-    expect([again.status, again.text]).toEqual([401, expect.stringContaining('was used already')]);
+    expect([again.status, again.text]).toEqual([
+      401,
+      expect.stringContaining('has already been used'),
+    ]);
     expect(again.text).toContain('Ask the operator for a new link.');
     expect(again.body).toContain('name="identifier"');
   }

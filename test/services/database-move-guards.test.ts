@@ -125,7 +125,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     process.kill(daemon.pid, 'SIGSTOP');
     const { code, err } = await moveTo(site, await both.fresh('postgres'), at(from));
     process.kill(daemon.pid, 'SIGCONT');
-    expect([code, err]).toEqual([1, expect.stringContaining('A daemon serves from this database')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('A daemon is using this database')]);
   });
 
   test('an unfinished copy is finished only from the database that it was copied from', async () => {

@@ -109,7 +109,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     const refused = await moveTo(site, to, at(from));
     expect([refused.code, refused.err]).toEqual([
       1,
-      expect.stringContaining(`A daemon serves from this database: ${daemon.url}`),
+      expect.stringContaining(`A daemon is using this database: ${daemon.url}`),
     ]);
     await daemon.stop();
     expect((await moveTo(site, to, at(from))).code).toBe(0);
@@ -133,7 +133,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     await daemon.stop();
     expect(refused.code).toBe(1);
     expect(JSON.parse(refused.out).refusals).toMatchObject([
-      { code: 'conflict', message: expect.stringContaining('A daemon serves') },
+      { code: 'conflict', message: expect.stringContaining('A daemon is using') },
       { code: 'database_unreachable', message: expect.stringContaining(to) },
     ]);
   });

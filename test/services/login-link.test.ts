@@ -26,7 +26,7 @@ const look = (url: string, client = browser()) => {
 const enter = async (url: string, client = browser()) =>
   (await look(url, client)).submit('/login/link');
 const isIn = ({ status, text }: Opened) => status === 200 && text.includes('Sign out');
-const spent = { status: 401, text: expect.stringContaining('was used already') };
+const spent = { status: 401, text: expect.stringContaining('has already been used') };
 
 test('O4 the operator’s link signs in once, within ten minutes, whatever the settings say, with an event', async () => {
   const org = await organization(idctl);

@@ -196,7 +196,7 @@ describe('deleting the own account', () => {
     const asked = await confirmed.submit('/account/leaving');
     expect(asked.text).toContain(`Delete your account? It is the account of ${mia.email}.`);
     expect(asked.text).toContain(`their projects: ${name}.`);
-    expect(asked.text).toContain('These end with it: 1 session.');
+    expect(asked.text).toContain('This also deletes: 1 session.');
     expect(await Account.count({ where: { id: mia.id } })).toBe(1);
     const done = await asked.submit('/account/delete');
     expect(done.text).toContain('Your account was deleted.');

@@ -81,7 +81,7 @@ async function checkOwnersOf(loaded: LoadedConfig) {
   });
 }
 
-/** The checks that stop no other check if they fail. */
+/** If one of these checks fails, the other checks still run. */
 const ofNetwork = ['network', 'resolver', 'base URL', 'clock', 'mail'];
 
 function asExamination({ ok, checks }: z.output<typeof diagnosisView>) {

@@ -137,7 +137,7 @@ function whenGiven({ group, scimGroup }: z.output<typeof newMappingView>): strin
   if (scimGroup === group)
     return 'Members of the SCIM group have the role now. Others get it at their next sign-in.';
   const like = scimGroup ? `, but ${JSON.stringify(scimGroup)}; upper and lower case differ` : '';
-  return `SCIM has pushed no group ${JSON.stringify(group)}${like}. People get the role at the next sign-in that sends this group.`;
+  return `SCIM has not pushed a group ${JSON.stringify(group)}${like}. People get the role at the next sign-in that sends this group.`;
 }
 
 const fileFormat = `CSV begins with the line group,project,role or group,project,role,orgRole. A file

@@ -13,7 +13,7 @@ import { type ShownPage, toSecondFactor } from './page.ts';
 import { alert } from './parts.ts';
 import { renewalPath } from './renew.ts';
 
-/** Answers with a page or a redirect. A null refusal is a bug, which only the log explains. */
+/** Replies with a page or a redirect. A null refusal is a bug, which only the log explains. */
 export async function answerBrowser(
   app: App,
   refusal: Refusal | null,

@@ -75,7 +75,7 @@ async function walk(step: Step, way: Way): Promise<void> {
 
 const late = wrong(
   'no answer in time',
-  'Check that the provider runs, and that this machine can reach it.',
+  'Check that the provider is running, and that this machine can reach it.',
 );
 
 function lateness(deadline: AbortSignal): Promise<typeof late> {

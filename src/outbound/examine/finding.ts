@@ -34,7 +34,7 @@ function networkReasonOf({ failure }: Refusal): NetworkReason | undefined {
   return known as NetworkReason | undefined;
 }
 
-const elsewhere = 'Check that the provider runs, and that this machine can reach it.';
+const elsewhere = 'Check that the provider is running, and that this machine can reach it.';
 
 const hints: Partial<Record<NetworkReason, string>> = {
   redirected: 'Use the address that answers without a redirect.',

@@ -92,7 +92,7 @@ export function operation<
       };
       return turn === undefined ? work() : inTurn(ctx, turn, organizationOf(proof), work);
     };
-  // `proveRow` returns what `Proved` says for this authority, so `Proof` is that type.
+  // If the definition has no `prove`, `Proof` is `Proved<Needed>`, the type that this returns.
   const proveRow = (ctx: Context, given: z.output<Input>) =>
     prove(ctx, authority, given) as Promise<Proof>;
   const own = turn === undefined ? {} : { rehearse: performing(rehearse) };

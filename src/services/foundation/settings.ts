@@ -37,7 +37,8 @@ export function described<Shape extends z.ZodRawShape>(
   shape: Shape,
   words: WordsFor<Extract<keyof Shape, string>>,
 ): Shape {
-  // Object.entries loses the type of the names, and the shape that its members are schemas.
+  // Object.entries returns the names as `string`, and the type of a raw shape does not say that its
+  // members are schemas.
   const told = Object.entries(shape).map(([name, schema]) => {
     const { about } = words[name as Extract<keyof Shape, string>];
     return [name, (schema as z.ZodType).describe(about)];

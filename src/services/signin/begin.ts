@@ -54,8 +54,8 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
   const unapproved = via.unapproved === true || (method === 'password' && now.passwordUnapproved);
   const factor = secondFactor === undefined ? null : await useSecondFactor(ctx, now, secondFactor);
   if (factor === 'missing') return { asks: now };
-  // A session by single sign-on or passkey keeps the organization whose provider was the only proof
-  // when its second factor was added (security P12).
+  // The second factor may have been added when an organization's provider was the only proof. A
+  // session by single sign-on or passkey then stores that organization (security P12).
   const keepsProvider = method === 'passkey' || factorKinds.includes(method);
   const vouchedBy = keepsProvider ? (factor?.vouchedBy ?? null) : null;
   // The person proved the account in another way since the restore that suspended them.

@@ -119,14 +119,14 @@ export interface Arrival {
   kept: <T>(ctx: Context, finish: () => Promise<T>) => Promise<T>;
 }
 
-/** A way to sign in, complete. */
+/** A sign-in method with the functions that `method` adds. */
 export interface WayIn<K extends WayTypes> extends Way<K> {
   arrivalOf: (proof: K['proof']) => Arrival;
   /** The arrival that was stored with this method's name. */
   resume: (stored: object) => Arrival;
 }
 
-/** Completes a way to sign in. */
+/** Adds `arrivalOf` and `resume` to a sign-in method. */
 export function method<K extends WayTypes>(way: Way<K>): WayIn<K> {
   const { name, enter, syncGroups, returnTo, events } = way;
   const arrivalOf = (proof: K['proof']): Arrival => ({

@@ -30,7 +30,7 @@ const foundView = z.object({
   event: eventView
     .nullable()
     .describe(
-      'Without the network of the client (`address`), if only the operator can list the event.',
+      "The event. If only the operator can list it, the client's network (`address`) is left out.",
     ),
   attempt: attemptView.nullable(),
   reason: z.string().nullable().describe('Why the request was refused, in a sentence.'),

@@ -114,7 +114,7 @@ const ofOneAddress: ReadonlySet<string> = new Set([
   'too_many_requests',
 ]);
 
-/** Invites each address on its own. A refusal that is not about one address ends it. */
+/** Invites each address on its own. A refusal that is not about a single address stops the loop. */
 async function inviteEach({ ctx }: Visit, addresses: string[], as: { org: string; role: string }) {
   const invited: Invited[] = [];
   const refused: Refused[] = [];

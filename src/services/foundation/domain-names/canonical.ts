@@ -44,7 +44,7 @@ const plainHost =
   /^(?!.*xn--)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 function canonicalHost(host: string): string | null {
-  // Saves half of the time to check a document with thousands of addresses.
+  // Halves the time it takes to check a document with thousands of addresses.
   if (host.length <= 253 && plainHost.test(host)) return host;
   if (host === '' || notInHost.test(host)) return null;
   const ascii = domainToASCII(host).toLowerCase();

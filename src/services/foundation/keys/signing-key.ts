@@ -35,7 +35,7 @@ interface ReadyKey {
   retiredAt: Date | null;
 }
 
-/** The part of a context that reads the keys. The app has it before it has a full context. */
+/** The part of a context that reads keys. The app reads them before a full context exists. */
 export type KeyContext = Pick<Context, 'keyring' | 'now'>;
 
 interface KeySet {

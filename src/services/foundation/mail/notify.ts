@@ -16,7 +16,7 @@ type Notified = Pick<Account, 'id' | 'email' | 'emailProof'>;
 export async function notify(ctx: Context, account: Notified, notice: Notice): Promise<boolean> {
   const { email } = account;
   if (email === null || !isMailConfigured(ctx)) return false;
-  // The old address learns of a change in any case (security P18).
+  // The old address always gets a notice of a new address (security P18).
   const isToOld = notice.what === 'address-changed' && notice.address === 'old';
   if (!isToOld && (ctx.config.mail.notices === 'off' || !isProvedForGood(account))) return false;
   if (notice.what === 'new-browser' && !(await mayTellOfBrowser(ctx, account))) return false;

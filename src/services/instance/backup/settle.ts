@@ -25,8 +25,8 @@ type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disab
 
 /**
  * Ends sessions, deletes unfinished sign-ins, bot tokens and pending invitations, and cancels
- * unsent messages, so that the restore does not revive them. Suspends tokens, apps, client secrets
- * SCIM tokens and passkeys, because some may have been revoked since the backup. Disables webhooks,
+ * unsent messages, so that the restore does not revive them. Suspends tokens, apps, client
+ * secrets, SCIM tokens and passkeys, because some may have been revoked since the backup. Disables webhooks,
  * because a trial copy must not send to their receivers. Deletes recovery codes: a used one would be
  * valid again. With `keepTokens`, all tokens, apps, client secrets, passkeys, recovery codes,
  * invitations and webhooks stay. Afterwards, the database belongs to this master key.

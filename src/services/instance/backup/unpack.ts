@@ -12,8 +12,8 @@ import { type Backup, invalid } from './container.ts';
 import { finished, inFolder, unfinished } from './unfinished.ts';
 
 // No daemon may use a restored database before `settleRestored` has run. Until then, a SQLite file
-// keeps a temporary name. A PostgreSQL database lacks the canary that proves the master key, so no
-// daemon starts on it.
+// keeps a temporary name. In PostgreSQL, the row that a daemon checks its master key with is
+// missing, so no daemon starts.
 
 /** The unpacked database of a backup. */
 export interface Unpacked {

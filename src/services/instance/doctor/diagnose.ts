@@ -78,7 +78,7 @@ export async function diagnose(patient: Patient, input: Input): Promise<Diagnosi
   const { loaded, check: configuration } = await checkConfig(patient.readConfig);
   if (loaded === null) return ended([runtime, configuration]);
   const owners = await patient.takeOver(loaded);
-  // The owner of the instance is unclear, so the other checks would advise the wrong user.
+  // The owner of the instance is unclear, so the hints of the other checks could name the wrong user.
   if (owners !== null) return ended([runtime, configuration, owners]);
   const key = await examineKeyFile(loaded.config.keyFile);
   const database = await checkDatabase(patient.database(loaded));

@@ -22,14 +22,14 @@ import { countTables, holdSource, type Source } from './source.ts';
 import { claimTarget, removeMark, storeCopy } from './target.ts';
 
 // This order makes the move safe to interrupt. First the copy is completed, synced to disk and
-// compared. Then the source is marked as moved, and then the copy is released. Until the mark, the
-// source is the instance. An interrupted move starts over, as its source still has all data.
+// compared. Then the source is marked as moved, and then the copy is released. Until the
+// source is marked, it remains the live instance, and an interrupted move starts over.
 
 type Moved = z.output<typeof movedView>;
 
 /**
  * Moves the instance into an empty database. Another run finishes an interrupted move. Refuses
- * `conflict` if a process uses the source, or if the target is not empty.
+ * with `conflict` if a process uses the source, or if the target is not empty.
  */
 export async function moveDatabase(moving: Moving): Promise<Moved> {
   try {

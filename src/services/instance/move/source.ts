@@ -128,7 +128,7 @@ async function daemonIn(connection: PlainConnection, now: Date): Promise<Refusal
   const silent = after(daemon.seenAt, silentSeconds);
   return new Refusal(
     'conflict',
-    `A daemon serves from this database: ${daemon.listen} on ${daemon.host}.`,
+    `A daemon is using this database: ${daemon.listen} on ${daemon.host}.`,
     {
       hint: `Stop the daemon: systemctl stop idctl. If it was killed, wait until ${clockTime(silent)}.`,
     },

@@ -15,7 +15,7 @@ import { addSeen, dropOldest, findSeen, noteSeen, ofLaterBrowser } from './brows
 const day = 86_400;
 /** How long the cookie lasts after a sign-in. Browsers do not keep a cookie longer (RFC 6265bis §5.5). */
 export const browserSeconds = 400 * day;
-const mostOfAccount = 50;
+const maxOfAccount = 50;
 
 /** The browser of a sign-in. */
 export interface Browser {
@@ -53,7 +53,7 @@ export async function meetBrowser(
     return;
   }
   if (isConnectionKind(method)) return;
-  if (known >= mostOfAccount) await dropOldest(accountId, mostOfAccount - 1);
+  if (known >= maxOfAccount) await dropOldest(accountId, maxOfAccount - 1);
   // A parallel sign-in may have added the same browser.
   const isAdded = await addSeen(accountId, hash, ctx.now);
   if (isAdded && known > 0) await notify(ctx, account, { what: 'new-browser', method });

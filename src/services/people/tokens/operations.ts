@@ -58,7 +58,8 @@ const createInput = z.strictObject({
     .multipleOf(1, days)
     .optional()
     .describe(
-      'If absent, a token with scope admin lasts 90 days, its maximum; any other, until revoked.',
+      'Default: 90 days for a token with scope admin, which is also its maximum. ' +
+        'Other tokens are valid until revoked.',
     ),
   scope: z
     .enum(tokenScopes, `must be one of ${tokenScopes.join(', ')}`)

@@ -16,7 +16,7 @@ import { requireRecentSignIn } from './recent.ts';
 
 export const recoveryCodesView = z.object({
   remaining: z.int().describe('How many codes are unused.'),
-  createdAt: instant.nullable().describe('When they were made; null if there are none.'),
+  createdAt: instant.nullable().describe('When the codes were created; null if there are none.'),
 });
 
 /** The codes, which are shown only once. */

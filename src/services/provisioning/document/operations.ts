@@ -63,8 +63,8 @@ export const planOrganization = operation({
 
 /**
  * Applies a planned document in one transaction. Each change requires the right that its separate
- * operation requires. Refuses `plan_outdated` if the state or the document has changed since the
- * plan.
+ * operation requires. Refuses with `plan_outdated` if the state or the document has changed since
+ * the plan.
  */
 export const applyOrganization = operation({
   authority: 'document.apply',

@@ -31,7 +31,7 @@ export async function planDocument(wanted: PlanInput): Promise<Plan> {
   return { ...plan, losing: await findLosing(plan, wanted) };
 }
 
-/** Refuses `cap_reached` if an apply of the steps would (security O15). */
+/** Refuses with `cap_reached` if an apply of the steps would (security O15). */
 function requireCaps(state: State, steps: Steps): void {
   for (const name of capNames) {
     const { most, count, removesFirst } = sections[name].cap;

@@ -23,7 +23,7 @@ import {
 // Plans people again when groups or mappings change. A few are planned immediately, in the
 // transaction of the change. More are put on a list, which a job plans in batches.
 
-/** The most people that a change plans in its own transaction. */
+/** The maximum number of people whose roles a change recomputes in its own transaction. */
 export const maxAtOnce = 50;
 /** The number of people that the job plans in one transaction. Other changes to them must wait. */
 const batchSize = 20;

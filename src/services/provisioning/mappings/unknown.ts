@@ -5,7 +5,7 @@ import type { Rules } from './facts.ts';
 // The refusals of a preview for which no groups are known.
 
 const giveGroups = {
-  technical: 'Give the groups to plan with: --group NAME for each (or `groups`).',
+  technical: 'Give the groups to use in the preview: --group NAME for each (or `groups`).',
 };
 
 /** The refusal if no connection has given the person's groups, and SCIM pushed none. */

@@ -4,9 +4,10 @@ import { scimRefusal } from '../../foundation/scim-user/refusal.ts';
 import { searchKey, searchPath } from '../../foundation/scim-user/search.ts';
 
 /**
- * The sort key as an SQL expression over `scim_records r` or `scim_groups r`. Of several values, it
- * is the primary or first value (RFC 7644 §3.4.2.3). Rows without a value have NULL, and come last
- * in ascending order. 400 `invalidPath` for an attribute that cannot be a sort key.
+ * The sort key as an SQL expression over `scim_records r` or `scim_groups r`. For a multi-valued
+ * attribute, it is the primary value, or the first if none is primary (RFC 7644 §3.4.2.3). Rows
+ * without a value have NULL, and come last in ascending order. 400 `invalidPath` for an attribute
+ * that cannot be a sort key.
  */
 export function sortExpression(sortBy: string, dialect: Dialect, names: Names): string {
   const target = names.findTarget(sortBy.trim());

@@ -53,14 +53,14 @@ export async function readAttempts(
   return counted;
 }
 
-/** If all limits of this kind are full now, when the first has room again; else null. */
+/** When the first limit of this kind has room again; null unless all of them are full now. */
 export function firstRoom(attempts: Attempts[], of: Attempts['of']): Date | null {
   const places = attempts.filter((each) => each.of === of);
   const full = places.flatMap(({ until }) => (until === null ? [] : [until.getTime()]));
   return full.length === 0 || full.length < places.length ? null : new Date(Math.min(...full));
 }
 
-/** If any limit of this kind is full now, when the last of them has room again; else null. */
+/** When every limit of this kind has room again; null if none is full now. */
 export function lastRoom(attempts: Attempts[], of: Attempts['of']): Date | null {
   const full = attempts.flatMap((each) =>
     each.of === of && each.until !== null ? [each.until.getTime()] : [],

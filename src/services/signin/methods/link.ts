@@ -97,7 +97,7 @@ async function spendLink({ id }: Account, token: string): Promise<void> {
 function spent(): Refusal {
   return new Refusal(
     'invalid_credential',
-    'This link is invalid, was used already, or is older than ten minutes.',
+    'This link is invalid, has already been used, or is more than ten minutes old.',
     { hint: 'Ask the operator for a new link.' },
   );
 }

@@ -129,8 +129,8 @@ function signInUrl(
 }
 
 /**
- * The account; undefined if the client of the token no longer admits it. If no token is given, the
- * policy makes this check.
+ * The account; undefined if it may no longer use the token's client. Without a token, the policy
+ * makes this check.
  */
 async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, token?: object) {
   const visit = requestNow();

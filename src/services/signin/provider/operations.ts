@@ -17,7 +17,9 @@ export const signedInView = z.object({
   clientId: z.string(),
   name: z.string(),
   organization: z.object({ id, slug: z.string(), name: z.string() }),
-  since: instant.describe('When the oldest of your sessions that are signed in to it began.'),
+  since: instant.describe(
+    'The start of your oldest session that is signed in to this application.',
+  ),
   sessions: z.int().describe('How many of your sessions are signed in to it.'),
 });
 

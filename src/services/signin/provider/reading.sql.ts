@@ -90,7 +90,7 @@ const columns = {
   grantPayload: 'json',
 } as const;
 
-/** Reads what the request names with one statement; null if it does not name a known client. */
+/** Reads the rows that the request names, with one statement; null without a known client. */
 export async function readNamed(
   ctx: Context,
   named: NamedInRequest,

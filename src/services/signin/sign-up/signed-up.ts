@@ -30,7 +30,7 @@ export async function createSignedUp(
     ...(locale === null ? {} : { locale }),
   };
   const account = await refusingDuplicate(Account.create(row), {
-    message: `There is an account with the address ${email} already.`,
+    message: `An account with the address ${email} already exists.`,
     hint: 'Sign in, or ask your administrator for a new password.',
   });
   await recordEvent(ctx, {

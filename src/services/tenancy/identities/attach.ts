@@ -62,8 +62,8 @@ export async function attachIdentity(ctx: Context, proof: OutsideProof): Promise
 }
 
 /**
- * Whether a session by this key gets the mark. An approved connection removes the mark of a key
- * for the session only if it names the account's own address: it would link the same key now.
+ * Whether a session by this key is marked `unapproved`. The session inherits the key's mark, unless
+ * an approved connection names the account's own address: it would link the same key now.
  */
 function marks(key: Identity, { email, unapproved }: OutsideProof, account: Account): boolean {
   return unapproved || (key.unapproved && email !== account.email);
@@ -192,7 +192,7 @@ export async function attachAddress(
   account: Pick<Account, 'id' | 'email'>,
   { organizationId, email }: { organizationId: string; email: string },
 ): Promise<boolean> {
-  // The domain comes late: SCIM may change a person without an address, who is then held already.
+  // SCIM has already locked the account, so the domain is locked late, out of the usual order.
   const { holder, emailProof } = await lookUp(organizationId, email, { late: true });
   if (account.email !== null || holder !== null) return false;
   if (emailProof !== 'domain' && ctx.config.trust.domains !== 'off') return false;

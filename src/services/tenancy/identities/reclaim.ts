@@ -50,8 +50,8 @@ async function keepsSecondFactor(
   { id: accountId, emailProof }: Pick<Account, 'id' | 'emailProof'>,
   { organizationId, unapproved }: { organizationId: string; unapproved: boolean },
 ): Promise<boolean> {
-  // A connection must not remove the factor that it has to ask for (security I8): an unapproved one
-  // asks every account, and every connection asks the owners of its organization.
+  // A sign-in must not remove the second factor that it requires (security I8). An unapproved
+  // connection requires one of everyone, and every connection of its organization's owners.
   if (unapproved) return true;
   const owner = { organizationId, accountId, role: 'owner' } as const;
   if ((await Membership.count({ where: owner })) > 0) return true;

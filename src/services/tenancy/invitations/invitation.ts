@@ -30,7 +30,7 @@ export const invitationView = z.object({
     .enum(invalidReasons)
     .nullable()
     .describe(
-      'Why the invitation is invalid now: its inviter left, is disabled, or has a role that may not invite for this role. Null if it is valid.',
+      'Why the invitation is invalid now: its inviter left, is disabled, or may no longer invite people to this role. Null if it is valid.',
     ),
 });
 

@@ -157,5 +157,5 @@ function lostCredentials({ credentials, invitations }: Ended): string[] {
   });
   const sent = invitations === 0 ? [] : [`${counted(invitations, 'invitation')} that you sent`];
   const all = [...ending, ...sent];
-  return all.length === 0 ? [] : [`These end with it: ${all.join(', ')}.`];
+  return all.length === 0 ? [] : [`This also deletes: ${all.join(', ')}.`];
 }

@@ -137,7 +137,7 @@ export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<vo
   );
 }
 
-/** Queues a returning person for the job that plans the roles of their groups. */
+/** Queues a returning person for the job that recomputes roles from groups. */
 export async function awaitPlan(recordId: string): Promise<void> {
   await execute(
     `INSERT INTO scim_replans (organization_id, account_id)

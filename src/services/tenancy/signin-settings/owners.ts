@@ -64,7 +64,7 @@ export async function keepOwnersIn<Done>(
   const before = await findOwnersLetIn(ctx, organization);
   const done = await change();
   if (before.length > 0 && (await findOwnersLetIn(ctx, organization)).length === 0)
-    throw lockedOut(organization, before, 'An owner can make this change in a session of theirs.');
+    throw lockedOut(organization, before, 'An owner can make this change after signing in.');
   return done;
 }
 

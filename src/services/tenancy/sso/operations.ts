@@ -70,7 +70,7 @@ export const changeSso = operation({
     }),
 });
 
-/** Keeps the domain that the connection will have. */
+/** Locks the domain that the connection will use, so that it stays until the transaction ends. */
 async function keepDomain({ id: organizationId }: Organization, given: string | undefined) {
   const stored = await SsoConnection.findOne({ where: { organizationId } });
   const name = given ?? stored?.emailDomain;

@@ -73,7 +73,7 @@ async function findGroupId(organizationId: string, named: string): Promise<strin
   if (isUuid(named)) return named;
   const id = await findIdNamed(organizationId, named);
   if (id !== null) return id;
-  throw new Refusal('not_found', `SCIM has pushed no group ${JSON.stringify(named)}.`, {
+  throw new Refusal('not_found', `SCIM has not pushed a group ${JSON.stringify(named)}.`, {
     hint: { to: 'list them', operation: 'scim.groups' },
   });
 }

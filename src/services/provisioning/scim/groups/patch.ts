@@ -6,8 +6,8 @@ import { type PatchOperation, readManyOperations } from '../patch-operations.ts'
 import { groupNames } from './attributes.ts';
 import { type Members, readExternalId, readMembers, readName } from './read.ts';
 
-// Turns a PATCH of a group into a difference. It does not read the members, so that its cost does
-// not depend on the size of the group.
+// Turns a PATCH of a group into a list of changes. It does not read the members, so that its cost
+// does not depend on the size of the group.
 
 /** The changes that a client makes to a group. */
 export interface GroupChange {

@@ -26,7 +26,7 @@ import type { WrittenGroup } from './read.ts';
 
 // Writes groups. Call each function inside a transaction.
 
-/** Writes a new group, with its event, and plans the roles of its members. */
+/** Writes a new group, with its event, and recomputes its members' roles. */
 export async function insertGroup(
   ctx: Context,
   organizationId: string,
@@ -59,7 +59,7 @@ export async function insertGroup(
 
 const taken = (name: string) => `A Group ${name.slice(0, 256)} already exists.`;
 
-/** Changes a held group, with its event, and plans the roles of the people concerned. */
+/** Changes a held group, with its event, and recomputes the roles of the people concerned. */
 export async function changeGroup(ctx: Context, group: Group, change: GroupChange): Promise<Group> {
   const { displayName = group.displayName, externalId = group.externalId } = change;
   const { added, removed } = await differ(group, change);
@@ -88,7 +88,7 @@ export async function changeGroup(ctx: Context, group: Group, change: GroupChang
   return after;
 }
 
-/** Deletes a held group, with its event, and plans the roles of its members. */
+/** Deletes a held group, with its event, and recomputes its members' roles. */
 export async function deleteGroup(ctx: Context, group: Group): Promise<void> {
   const removed = await readMemberIds(group);
   const plan = await preparePlan(group, [group], { added: [], removed });

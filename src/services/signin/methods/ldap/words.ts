@@ -22,7 +22,7 @@ export interface Words {
 export const reasonWords: Record<DirectoryReason, Words> = {
   credentials_refused: {
     seen: 'the name or the password is refused',
-    hint: 'Check that the account is there under this DN, and enter the password again.',
+    hint: 'Check that an account with this DN exists, and enter the password again.',
   },
   user_unknown: {
     seen: 'there is no such account',
