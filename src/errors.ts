@@ -105,10 +105,10 @@ export interface InputFault {
   line?: number;
 }
 
-/** The most faults that a refusal names (security X11). */
+/** The maximum number of faults that a refusal names (security X11). */
 export const maxFaults = 20;
 
-/** The most faults that are counted. A check of a long list stops there. */
+/** The maximum number of faults that are counted. A check of a long list stops there. */
 export const maxCounted = 100;
 
 interface RefusalOptions {

@@ -15,7 +15,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   throw refuseIssues(result.error.issues, known);
 }
 
-/** The most unknown fields for which a refusal looks for the name that was meant. */
+/** The maximum number of unknown fields for which a refusal looks for the name that was meant. */
 const maxMeant = 5;
 
 /** Words only the faults that the refusal names, because anyone can send thousands (X11). */

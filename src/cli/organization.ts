@@ -1,7 +1,7 @@
 import { refuseField } from '../errors.ts';
 import type { Call } from './run.ts';
 
-/** The most slugs that an error names. */
+/** The maximum number of slugs that an error names. */
 const maxNamed = 10;
 
 /** Fills in a missing `--org`: `IDCTL_ORG`, else the only one. With `tell`, prints it as a note. */

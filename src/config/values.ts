@@ -105,7 +105,7 @@ export const databaseUrl = z
     'must name only one host. For several servers, use HAProxy, as docs/operations.md shows',
   );
 
-/** A rate limit: the most attempts in a time window. */
+/** A rate limit: the maximum number of attempts in a time window. */
 export const limit = (usual: number) => z.int().min(1).max(1_000_000).default(usual);
 
 function isHostPort(text: string): boolean {

@@ -13,12 +13,13 @@ interface Waiter {
 // seconds.
 const waitersPerPlace = 80;
 
-// The most refusals that are delayed at a time, so that refused clients do not retry immediately.
+// Refusals are delayed so that refused clients do not retry immediately: at most this many at a
+// time.
 const maxHeld = 1000;
 
 /**
- * The most items of one known client in the queue of known clients. More of its items queue with
- * strangers.
+ * The maximum number of items of one known client in the queue of known clients. More of its items
+ * queue with strangers.
  */
 const waitersPerClient = 4;
 
@@ -51,8 +52,8 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
   // grow, and every item is reached.
   let reached = 0;
 
-  const queueFor = (client: string | null, most: number) => {
-    const longest = most * waitersPerPlace;
+  const queueFor = (client: string | null, max: number) => {
+    const longest = max * waitersPerPlace;
     const own = known.filter((other) => other.client === client);
     const apart = client !== null && known.length < longest && own.length < waitersPerClient;
     const queue = apart ? known : strangers;
@@ -62,13 +63,13 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
 
   const enter = (client: string | null) =>
     new Promise<void>((resolve, reject) => {
-      const most = places();
-      if (running < most) {
+      const max = places();
+      if (running < max) {
         running += 1;
         resolve();
         return;
       }
-      const { queue, full, place } = queueFor(client, most);
+      const { queue, full, place } = queueFor(client, max);
       if (full) {
         reject(overloaded(maxWaitMs));
         return;
@@ -93,7 +94,7 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
 
   const leave = () => {
     running -= 1;
-    for (let most = places(); running < most; running += 1) {
+    for (let max = places(); running < max; running += 1) {
       const next = takeNext();
       if (next === undefined) return;
       clearTimeout(next.timer);
@@ -110,8 +111,8 @@ export function createGate(places: () => number, maxWaitMs: number): Gate {
     }
   };
   const refuseIfFull = async (client: string | null) => {
-    const most = places();
-    if (running < most || !queueFor(client, most).full) return;
+    const max = places();
+    if (running < max || !queueFor(client, max).full) return;
     held += 1;
     // The delay varies, because clients that arrived together would otherwise retry together.
     if (held <= maxHeld) await pause(maxWaitMs * (0.5 + Math.random() / 2));

@@ -99,7 +99,7 @@ export function createPasswordHasher(options: HashingOptions): PasswordHasher {
  */
 function hashesAtOnce(): () => number {
   const pool = Number(process.env['UV_THREADPOOL_SIZE']) || 4;
-  const most = Math.max(1, Math.min(availableParallelism(), pool - 1));
+  const max = Math.max(1, Math.min(availableParallelism(), pool - 1));
   let sample = { at: performance.now(), loop: performance.eventLoopUtilization(), busy: 0 };
   return () => {
     const at = performance.now();
@@ -107,7 +107,7 @@ function hashesAtOnce(): () => number {
       const loop = performance.eventLoopUtilization();
       sample = { at, loop, busy: performance.eventLoopUtilization(loop, sample.loop).utilization };
     }
-    return sample.busy > 0.5 ? Math.max(1, most - 1) : most;
+    return sample.busy > 0.5 ? Math.max(1, max - 1) : max;
   };
 }
 

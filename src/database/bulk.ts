@@ -28,7 +28,9 @@ const typeOnPostgres: Record<ColumnKind, string> = {
   json: 'json',
   jsonb: 'jsonb',
 };
-/** The most rows of one INSERT on SQLite, which allows 32,766 values in a statement. */
+/**
+ * The maximum number of rows of one INSERT on SQLite, which allows 32,766 values in a statement.
+ */
 const rowsTogether = 100;
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

@@ -25,7 +25,7 @@ export interface Address {
 
 /** The behaviour of the connections. */
 export interface Behaviour {
-  /** The most connections to PostgreSQL. */
+  /** The maximum number of connections to PostgreSQL. */
   poolSize: number;
   /**
    * In milliseconds: the longest time for one statement on PostgreSQL, and the longest wait for

@@ -19,7 +19,10 @@ export type Stop = AbortSignal | undefined;
 
 // Other writers wait only for one batch, not for the whole deletion.
 const rowsOfBatch = 500;
-/** The most rows that one call deletes from a table. The next run of the job deletes more. */
+/**
+ * The maximum number of rows that one call deletes from a table. The next run of the job deletes
+ * more.
+ */
 export const maxDeleted = 200_000;
 
 /**

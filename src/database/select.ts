@@ -72,7 +72,10 @@ export async function insertRow(table: string, row: Record<string, unknown>): Pr
   await execute(sql, bind, { prepared: true });
 }
 
-/** The most parameters of a statement. Fewer on SQLite, which compares each with all others. */
+/**
+ * The maximum number of parameters of a statement. Fewer on SQLite, which compares each with all
+ * others.
+ */
 function maxParameters(): number {
   return dialectOfDatabase() === 'sqlite' ? 500 : 30_000;
 }

@@ -68,15 +68,15 @@ export function queueForEach(): (key: string) => PQueue {
 }
 
 /**
- * Returns a function to call at each step of long work. Every `most` calls, it returns a promise
+ * Returns a function to call at each step of long work. Every `max` calls, it returns a promise
  * that lets other work run; otherwise null.
  */
-export function countSteps(most = 200): () => Promise<void> | null {
-  let left = most;
+export function countSteps(max = 200): () => Promise<void> | null {
+  let left = max;
   return () => {
     left -= 1;
     if (left > 0) return null;
-    left = most;
+    left = max;
     return yieldToEventLoop();
   };
 }

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 
-// The most bytes that wait while the reader has stopped or the disk is full.
+// The maximum number of bytes that wait while the reader has stopped or the disk is full.
 const maxWaiting = 1024 * 1024;
 const retryAfter = 20;
 

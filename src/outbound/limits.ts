@@ -6,7 +6,7 @@ export interface Limits {
   operation: number;
   /** Milliseconds until the last byte of the body. */
   total: number;
-  /** The most bytes of a body, both compressed and decompressed. */
+  /** The maximum number of bytes of a body, both compressed and decompressed. */
   body: number;
 }
 

@@ -4,8 +4,8 @@ import { getDomain } from 'tldts';
 import { queueForEach, waitForTurn } from '../host/queue.ts';
 
 /**
- * The most lookups of tenants' host names at the same time, given the number of libuv threads.
- * libuv uses at most half of its threads for lookups. One of that half stays free for the
+ * The maximum number of lookups of tenants' host names at the same time, given the number of libuv
+ * threads. libuv uses at most half of its threads for lookups. One of that half stays free for the
  * operator's names. With a result of one, a slow name would delay all others, so it is at least
  * two.
  */

@@ -1,10 +1,10 @@
 /**
- * Cuts a long text, so that it takes at most `most` bytes in a page or in JSON, where a character
+ * Cuts a long text, so that it takes at most `max` bytes in a page or in JSON, where a character
  * may be escaped.
  */
-export function cut(text: string, most: number): string {
-  if (text.length * 6 <= most) return text;
-  let left = most;
+export function cut(text: string, max: number): string {
+  if (text.length * 6 <= max) return text;
+  let left = max;
   for (let at = 0; at < text.length; at += 1) {
     left -= weightOf(text.charCodeAt(at));
     if (left < 0)
@@ -18,7 +18,7 @@ export function cut(text: string, most: number): string {
 
 const escaped = new Set(Array.from('"&\'<>\\', (sign) => sign.charCodeAt(0)));
 
-/** The most bytes of one UTF-16 unit in HTML or JSON. */
+/** The maximum number of bytes of one UTF-16 unit in HTML or JSON. */
 function weightOf(unit: number): number {
   const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
   if (unit < 0x20 || isSurrogate || escaped.has(unit)) return 6;

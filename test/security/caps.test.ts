@@ -56,7 +56,7 @@ const add: Record<Cap, (client: Client, at: string, name: string) => Promise<Ans
 const kinds = Object.keys(caps) as Cap[]; // The keys of a constant table.
 
 test('O15 the caps are those of the rule', () => {
-  const most = Object.fromEntries(kinds.map((cap) => [cap, caps[cap].most]));
+  const most = Object.fromEntries(kinds.map((cap) => [cap, caps[cap].max]));
   expect({ ...most, account: accountCaps, document: documentCaps }).toEqual({
     domains: 50,
     webhooks: 20,
@@ -69,7 +69,7 @@ test('O15 the caps are those of the rule', () => {
 });
 
 describe.each(kinds)('O15 the cap of %s', (cap) => {
-  const { most, what } = caps[cap];
+  const { max: most, what } = caps[cap];
   const refused = {
     status: 409,
     body: {
@@ -116,20 +116,20 @@ test.each(kinds)(
   'O15 a document that adds above the cap of %s is refused by the plan',
   async (cap) => {
     const { id, client, at } = await tenant();
-    await fillCap(cap, id, caps[cap].most);
+    await fillCap(cap, id, caps[cap].max);
     const planning = (more: Record<string, unknown>[]) =>
       client.post(`${at}/plan`, { document: { idctl: 1, [cap]: more } });
     expect((await planning([])).status).toBe(200);
     expect(await planning([entry[cap]])).toMatchObject({
       status: 409,
-      body: { code: 'cap_reached', cap, most: caps[cap].most },
+      body: { code: 'cap_reached', cap, most: caps[cap].max },
     });
   },
 );
 
 test('O15 above the cap, an import that does not add a mapping is accepted, and one that adds is refused', async () => {
   const { id, client, at } = await tenant();
-  await fillCap('mappings', id, caps.mappings.most + 2);
+  await fillCap('mappings', id, caps.mappings.max + 2);
   const importing = (mappings: unknown[], replace: boolean) =>
     client.post(`${at}/group-mappings/import`, { mappings, replace });
   const given = { group: 'other', orgRole: 'member' };

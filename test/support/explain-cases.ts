@@ -388,7 +388,7 @@ async function fill({ idctl }: Site, full: Limit[], name: string, email: string)
   const ctx = idctl.operator();
   await transaction(async () => {
     for (const limit of full)
-      for (let used = 0; used < limit.most; used += 1) await countUp(ctx, limit);
+      for (let used = 0; used < limit.max; used += 1) await countUp(ctx, limit);
   });
   if (name !== 'password') return;
   const from = { 'x-forwarded-for': '2001:db8:ffff::1' };

@@ -74,7 +74,7 @@ export function tellExplained(
   table(view.blocks, blocks, '');
 }
 
-/** The most projects or changes on a line, so that the answer fits on a screen. */
+/** The maximum number of projects or changes on a line, so that the answer fits on a screen. */
 const maxNamed = 3;
 
 function fewOf(texts: string[]): string[] {

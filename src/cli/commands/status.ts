@@ -16,7 +16,7 @@ interface View extends z.output<typeof statusView> {
 
 type Organization = View['organizations'][number];
 
-/** The most organizations in the list, so that the answer fits on a screen. */
+/** The maximum number of organizations in the list, so that the answer fits on a screen. */
 const maxShown = 12;
 
 const instance: Fields<View> = [

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { BodyLimits } from './limits.ts';
 
-/** The most levels of objects and lists in a body. */
+/** The maximum depth of objects and lists in a body. */
 const depthLimit = 32;
 
 /** After this many bytes, other requests may run. */

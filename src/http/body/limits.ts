@@ -1,4 +1,4 @@
-/** The most of a body, by its route (security X11). */
+/** The limits of a body, by its route (security X11). */
 export interface BodyLimits {
   /** The size in bytes. */
   bytes: number;

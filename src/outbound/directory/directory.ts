@@ -35,7 +35,7 @@ export interface DirectoryQuery {
   /** A filter as in RFC 4515. */
   filter: string;
   attributes: string[];
-  /** The most entries to return. */
+  /** The maximum number of entries to return. */
   limit: number;
 }
 

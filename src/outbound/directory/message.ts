@@ -52,7 +52,7 @@ export function soundMessage(bytes: Buffer): SoundMessage | null {
 
 /** Splits the input into messages and passes on valid ones. `fail` gets the first error. */
 export function messageReader(
-  most: number,
+  max: number,
   take: (message: SoundMessage) => void,
   fail: (reason: 'too_large' | 'malformed') => void,
 ): (chunk: Buffer) => void {
@@ -74,7 +74,7 @@ export function messageReader(
   };
   return (chunk) => {
     received += chunk.length;
-    if (received > most) return fail('too_large');
+    if (received > max) return fail('too_large');
     chunks.push(chunk);
     have += chunk.length;
     for (let bytes = next(); bytes !== null; bytes = next()) {
@@ -82,7 +82,7 @@ export function messageReader(
       if (message === null) return fail('malformed');
       take(message);
     }
-    if (size !== null && size > most) fail(Number.isFinite(size) ? 'too_large' : 'malformed');
+    if (size !== null && size > max) fail(Number.isFinite(size) ? 'too_large' : 'malformed');
   };
 }
 

@@ -211,7 +211,10 @@ function describeCertificate({ subject, issuer }: Partial<PeerCertificate>): str
   return `that of ${called(subject)}, issued by ${itself ? 'itself' : called(issuer)}`;
 }
 
-/** The most characters to show of a name. X.520 allows 64, but a certificate may contain more. */
+/**
+ * The maximum number of characters to show of a name. X.520 allows 64, but a certificate may
+ * contain more.
+ */
 const longest = 100;
 
 function called(name: PeerCertificate['subject'] | undefined): string {

@@ -5,11 +5,11 @@ import { maxCounted } from '../../errors.ts';
 const StoppingArray = z.core.$constructor<z.ZodArray>('StoppingArray', (list, def) => {
   z.ZodArray.init(list, def);
   const whole = list._zod.parse;
-  const most = Math.min(...z.core.util.sizeCaps(def.checks).map(([size]) => size));
+  const max = Math.min(...z.core.util.sizeCaps(def.checks).map(([size]) => size));
   list._zod.parse = (payload, ctx) => {
     const { value } = payload;
     // Zod itself refuses another type and a list that is too long, without reading the entries.
-    if (!Array.isArray(value) || value.length > most) return whole(payload, ctx);
+    if (!Array.isArray(value) || value.length > max) return whole(payload, ctx);
     const read: unknown[] = [];
     for (const [at, entry] of value.entries()) {
       const result = def.element._zod.run({ value: entry, issues: [] }, ctx);
@@ -23,9 +23,9 @@ const StoppingArray = z.core.$constructor<z.ZodArray>('StoppingArray', (list, de
   };
 });
 
-/** A list of at most `most` entries. */
-export function list<Entry extends z.ZodType>(entry: Entry, most: number): z.ZodArray<Entry> {
+/** A list of at most `max` entries. */
+export function list<Entry extends z.ZodType>(entry: Entry, max: number): z.ZodArray<Entry> {
   // The constructor makes the same schema as `z.array`, whose entry is of this type.
   const made = new StoppingArray({ type: 'array', element: entry }) as z.ZodArray<Entry>;
-  return made.max(most, `must have at most ${most} entries`);
+  return made.max(max, `must have at most ${max} entries`);
 }

@@ -10,7 +10,7 @@ export interface NamedThing {
   about: string;
 }
 
-const most = 200;
+const max = 200;
 
 const queries: Record<Kind, string> = {
   org: 'SELECT slug AS value, name AS about FROM organizations WHERE slug LIKE $1',
@@ -30,7 +30,7 @@ export async function listNames(kind: Kind, begin: string, org: string | undefin
   const sql = [
     `${queries[kind]} ESCAPE '\\'`,
     ...(within ? ['AND (o.slug = $2 OR CAST(o.id AS TEXT) = $2)'] : []),
-    `ORDER BY 1 LIMIT ${most}`,
+    `ORDER BY 1 LIMIT ${max}`,
   ].join(' ');
   return select<NamedThing>(sql, within ? [likePrefix(begin), org] : [likePrefix(begin)]);
 }

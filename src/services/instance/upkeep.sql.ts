@@ -15,8 +15,8 @@ const waiting = `SELECT a.id FROM accounts a
     ${traces.map((table) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE account_id = a.id)`).join('\n    ')}`;
 
 /** The next accounts after `last` that signed up before this instant and verified no address. */
-export async function findUnconfirmed(before: Date, last: string, most: number): Promise<string[]> {
-  const further = `${waiting} AND a.id > $2 ORDER BY a.id LIMIT ${most}`;
+export async function findUnconfirmed(before: Date, last: string, max: number): Promise<string[]> {
+  const further = `${waiting} AND a.id > $2 ORDER BY a.id LIMIT ${max}`;
   const rows = await select<{ id: string }>(further, [before, last]);
   return rows.map(({ id }) => id);
 }

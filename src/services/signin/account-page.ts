@@ -25,7 +25,7 @@ import { asksOwnSecondFactor } from '../tenancy/sso/connection.ts';
 import { listPasskeys, maxPasskeys } from './passkeys/operations.ts';
 import { listWaiting } from './waiting.ts';
 
-/** The most applications that the page lists. */
+/** The maximum number of applications that the page lists. */
 const maxApplications = 200;
 
 /** The caller's account, without the organizations. */

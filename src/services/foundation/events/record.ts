@@ -140,7 +140,10 @@ export const windowSeconds = 900;
 // A counter is a 32-bit number in the database.
 const unlimited = 2 ** 31 - 1;
 
-/** The most request ids that an event keeps, so that support can find a person's request. */
+/**
+ * The maximum number of request ids that an event keeps, so that support can find a person's
+ * request.
+ */
 const maxReferences = 20;
 
 /**
@@ -159,7 +162,7 @@ export async function tallyEvent(
   const window = await countUp(ctx, {
     ...by,
     name: what.kind,
-    most: unlimited,
+    max: unlimited,
     seconds: windowSeconds,
   });
   if (window === null) return;

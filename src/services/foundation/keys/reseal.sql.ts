@@ -17,11 +17,11 @@ export const sealedColumns = [
 /** One of these columns. */
 export type Resealed = (typeof sealedColumns)[number];
 
-/** Up to `most` rows whose value was not sealed by the key of this prefix. */
+/** Up to `max` rows whose value was not sealed by the key of this prefix. */
 export function findFormer(
   { table, column }: Resealed,
   prefix: string,
-  most: number,
+  max: number,
 ): Promise<{ id: string; sealed: string }[]> {
   // An index finds these two ranges. A slash is the next character after a dot.
   const bytes = inByteOrder(column);
@@ -29,7 +29,7 @@ export function findFormer(
     (side) =>
       `SELECT id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL AND ${side}`,
   );
-  return select<{ id: string; sealed: string }>(`${sides.join(' UNION ALL ')} LIMIT ${most}`, [
+  return select<{ id: string; sealed: string }>(`${sides.join(' UNION ALL ')} LIMIT ${max}`, [
     prefix,
     prefix.replace(/\.$/, '/'),
   ]);

@@ -7,22 +7,22 @@ import { type Cap, countStored } from './caps.sql.ts';
 // The caps that keep one organization or account from taking the instance for itself (security
 // O15). What is above a cap stays. Only adding is refused.
 
-/** The most that an organization can have of each kind. */
+/** The maximum number of each kind that an organization can have. */
 export const caps = {
-  domains: { most: 50, what: 'pending domains' },
-  webhooks: { most: 20, what: 'webhooks' },
-  clients: { most: 200, what: 'clients' },
-  projects: { most: 10_000, what: 'projects' },
-  mappings: { most: 10_000, what: 'group mappings' },
-} as const satisfies Record<Cap, { most: number; what: string }>;
+  domains: { max: 50, what: 'pending domains' },
+  webhooks: { max: 20, what: 'webhooks' },
+  clients: { max: 200, what: 'clients' },
+  projects: { max: 10_000, what: 'projects' },
+  mappings: { max: 10_000, what: 'group mappings' },
+} as const satisfies Record<Cap, { max: number; what: string }>;
 
 // Object.keys returns strings.
 export const capNames = Object.keys(caps) as Cap[];
 
-/** The most entries of a list in a document. */
+/** The maximum number of entries of a list in a document. */
 export const documentCaps = { members: 10_000, mappings: 10_000 } as const;
 
-/** The most that an account can have or do. The operator has none of these limits. */
+/** The limits of an account. They do not apply to the operator. */
 export const accountCaps = {
   organizations: 10,
   organizationsADay: 20,
@@ -39,11 +39,11 @@ const lists = {
 
 /** The refusal of an addition above a cap. It names the cap. */
 export function capReached(cap: Cap, { slug }: Pick<Organization, 'slug'>): Refusal {
-  const { most, what } = caps[cap];
+  const { max, what } = caps[cap];
   const [advice, operation] = lists[cap];
-  return new Refusal('cap_reached', `An organization can have at most ${most} ${what}.`, {
+  return new Refusal('cap_reached', `An organization can have at most ${max} ${what}.`, {
     hint: [advice, { to: 'list them', operation, with: { org: slug } }],
-    extra: { cap, most },
+    extra: { cap, most: max },
   });
 }
 
@@ -59,5 +59,5 @@ export async function requireCapRoom(
   if (more <= 0) return;
   await hold.room(cap, organization.id);
   const stored = await countStored(cap, organization.id);
-  if (stored + more > caps[cap].most) throw capReached(cap, organization);
+  if (stored + more > caps[cap].max) throw capReached(cap, organization);
 }

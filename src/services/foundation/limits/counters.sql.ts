@@ -43,17 +43,17 @@ interface Counting {
   seconds: number;
   now: number;
   expiresAt: number;
-  most: number;
+  max: number;
   longest: number;
   weight: number;
 }
 
 /** Counts in the current window, or begins one; null if the window is full. */
 export async function countInWindow(of: Counting): Promise<Counted | null> {
-  const { key, subject, windowId, seconds, now, expiresAt, most, longest, weight } = of;
+  const { key, subject, windowId, seconds, now, expiresAt, max, longest, weight } = of;
   const [counted = null] = await select<Counted>(
     upsert,
-    [key, subject, windowId, seconds, now, expiresAt, most, longest, weight],
+    [key, subject, windowId, seconds, now, expiresAt, max, longest, weight],
     { prepared: true },
   );
   return counted;

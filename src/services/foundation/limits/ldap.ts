@@ -17,7 +17,7 @@ export function nameLimit(ctx: Context, username: string, organizationId: string
 }
 
 function ldapLimit({ config }: Context, name: string, of: string, apart = ''): Limit {
-  return { name, of, apart, most: config.limits.ldapFailures, seconds: 900 };
+  return { name, of, apart, max: config.limits.ldapFailures, seconds: 900 };
 }
 
 /**
@@ -83,18 +83,18 @@ export function operatorBindLimit(ctx: Context, organizationId: string): Limit {
 
 /** Like `operatorBindLimit`, for all organizations: one person can create many organizations. */
 export function operatorBindsLimit(ctx: Context): Limit {
-  const { addressFailures: most } = ctx.config.limits;
-  return { name: 'ldap binds of operator', of: 'all', most, seconds: 900 };
+  const { addressFailures: max } = ctx.config.limits;
+  return { name: 'ldap binds of operator', of: 'all', max, seconds: 900 };
 }
 
 /** Counts concurrent attempts with a stored password, which share one count. It is never full. */
 export function sharedBindTries({ of, apart }: StoredPassword): Limit {
-  return { name: 'ldap bind shared', of, apart, most: 1_000_000_000, seconds: 900 };
+  return { name: 'ldap bind shared', of, apart, max: 1_000_000_000, seconds: 900 };
 }
 
 /** A limit that is full, for up to a year, if the directory last accepted the stored password. */
 export function acceptedBindMark({ of, apart }: StoredPassword): Limit {
-  return { name: 'ldap bind password', of, apart, most: 1, seconds: 365 * 86_400 };
+  return { name: 'ldap bind password', of, apart, max: 1, seconds: 365 * 86_400 };
 }
 
 /**

@@ -21,7 +21,7 @@ export interface Limit {
   of: string;
   /** Each value has its own count. */
   apart?: string;
-  most: number;
+  max: number;
   /** How much one call counts; 1 if absent. If set, `longest` and `giveBack` must not be used. */
   weight?: number;
   seconds: number;
@@ -50,7 +50,7 @@ function hash(ctx: Context, parts: string[]): string {
 
 /** Counts a call in the current window; null if it is full. Call it inside a transaction. */
 export async function countUp(ctx: Context, limit: Limit): Promise<Counted | null> {
-  const { of, most, weight = 1, seconds, longest = seconds } = limit;
+  const { of, max, weight = 1, seconds, longest = seconds } = limit;
   const now = epochSeconds(ctx.now);
   return countInWindow({
     key: keyOf(ctx, limit),
@@ -60,7 +60,7 @@ export async function countUp(ctx: Context, limit: Limit): Promise<Counted | nul
     seconds,
     now,
     expiresAt: now + 2 * longest,
-    most,
+    max,
     longest,
     weight,
   });
@@ -132,7 +132,7 @@ export async function requireRoom(ctx: Context, limits: Limit[]): Promise<void> 
 export async function secondsUntilRoom(ctx: Context, limits: Limit[]): Promise<number> {
   if (limits.length === 0) return 0;
   const counts = limits.map((limit) => {
-    return { key: keyOf(ctx, limit), above: limit.most - (limit.weight ?? 1) };
+    return { key: keyOf(ctx, limit), above: limit.max - (limit.weight ?? 1) };
   });
   return Math.max(0, (await readSecondsLeft(epochSeconds(ctx.now), counts)) ?? 0);
 }

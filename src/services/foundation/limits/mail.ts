@@ -6,14 +6,15 @@ import { countUp, type Limit, mailboxOf, requirePlace } from './limit.ts';
 
 /** Counts a mail that a client requests, to any address. Refuses with `too_many_requests`. */
 export async function countAsking(ctx: Context): Promise<void> {
-  const { addressFailures: most } = ctx.config.limits;
-  const client = { name: 'mails', of: networkOf(ctx.client.address), most, seconds: 60 };
+  const { addressFailures: max } = ctx.config.limits;
+  const client = { name: 'mails', of: networkOf(ctx.client.address), max, seconds: 60 };
   await transaction(() => requirePlace(ctx, client, 'Too many mails were requested.'));
 }
 
 /**
- * The most invitations mailed to one mailbox in a day, from one organization and from all. Besides
- * the first `ofAll - kept`, organizations with a verified domain may mail one each, up to `kept`.
+ * The maximum number of invitations mailed to one mailbox in a day, from one organization and from
+ * all. Besides the first `ofAll - kept`, organizations with a verified domain may mail one each, up
+ * to `kept`.
  */
 const maxInvitations = { ofOne: 2, ofAll: 5, kept: 2 };
 
@@ -26,7 +27,7 @@ export function mayMailInvitation(
   email: string,
   organizationId: string,
 ): Promise<boolean> {
-  return mayInvite(ctx, email, { apart: organizationId, most: maxInvitations.ofOne });
+  return mayInvite(ctx, email, { apart: organizationId, max: maxInvitations.ofOne });
 }
 
 /**
@@ -39,19 +40,19 @@ export async function maySendInvitation(
   organizationId: string,
 ): Promise<boolean> {
   const { ofAll, kept } = maxInvitations;
-  if (await mayInvite(ctx, email, { most: ofAll - kept })) return true;
+  if (await mayInvite(ctx, email, { max: ofAll - kept })) return true;
   if (!(await hasVerifiedDomain(organizationId))) return false;
-  const own = { apart: `own ${organizationId}`, most: 1 };
+  const own = { apart: `own ${organizationId}`, max: 1 };
   return (
     (await mayInvite(ctx, email, own)) &&
-    (await mayInvite(ctx, email, { apart: 'kept', most: kept }))
+    (await mayInvite(ctx, email, { apart: 'kept', max: kept }))
   );
 }
 
 async function mayInvite(
   ctx: Context,
   email: string,
-  whose: Pick<Limit, 'apart' | 'most'>,
+  whose: Pick<Limit, 'apart' | 'max'>,
 ): Promise<boolean> {
   if (ctx.config.limits.enabled === 'off') return true;
   const limit = { name: 'invited', of: mailboxOf(email), ...whose, seconds: 86_400 };
@@ -64,7 +65,7 @@ async function mayInvite(
  */
 export async function mayTellHolder(ctx: Context, email: string): Promise<boolean> {
   if (ctx.config.limits.enabled === 'off') return true;
-  const limit = { name: 'asked for', of: mailboxOf(email), most: 1, seconds: 86_400 };
+  const limit = { name: 'asked for', of: mailboxOf(email), max: 1, seconds: 86_400 };
   return (await countUp(ctx, limit)) !== null;
 }
 
@@ -84,13 +85,13 @@ export async function maySendAsked(
   if (ctx.config.limits.enabled === 'off') return true;
   const { forAll, rest } = mailboxLimits(ctx, email);
   if ((await countUp(ctx, forAll)) !== null) return true;
-  return !stranger && rest.most > 0 && (await countUp(ctx, rest)) !== null;
+  return !stranger && rest.max > 0 && (await countUp(ctx, rest)) !== null;
 }
 
 /** The limits of requested mails to a mailbox: one for everyone, then one for all but strangers. */
 export function mailboxLimits({ config }: Pick<Context, 'config'>, email: string) {
   const { codeSends } = config.limits;
-  const most = Math.max(1, codeSends - kept);
-  const forAll = { name: 'mails', of: mailboxOf(email), most, seconds: 3600 };
-  return { forAll, rest: { ...forAll, apart: 'rest', most: codeSends - most } };
+  const max = Math.max(1, codeSends - kept);
+  const forAll = { name: 'mails', of: mailboxOf(email), max, seconds: 3600 };
+  return { forAll, rest: { ...forAll, apart: 'rest', max: codeSends - max } };
 }

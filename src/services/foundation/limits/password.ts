@@ -108,19 +108,19 @@ function ownLimit(ctx: Context, email: string): Limit & { apart: string } {
 
 /** The password limit of an account for all networks where the person has not signed in lately. */
 function sharedPasswordLimit({ config }: Pick<Context, 'config'>, email: string): Limit {
-  const { accountFailures: most } = config.limits;
-  return { name: 'password', of: email, most, seconds: 900, longest: day };
+  const { accountFailures: max } = config.limits;
+  return { name: 'password', of: email, max, seconds: 900, longest: day };
 }
 
 /** The limit of wrong second-factor codes of an account: five in 15 minutes (security P12). */
 export function codeLimit(accountId: string): Limit {
-  return { name: 'code', of: accountId, most: 5, seconds: 900 };
+  return { name: 'code', of: accountId, max: 5, seconds: 900 };
 }
 
 /** The limit of refusals that one client may get in a minute. */
 export function clientLimit(ctx: Context): Limit {
-  const { addressFailures: most } = ctx.config.limits;
-  return { name: 'failures', of: networkOf(ctx.client.address), most, seconds: 60 };
+  const { addressFailures: max } = ctx.config.limits;
+  return { name: 'failures', of: networkOf(ctx.client.address), max, seconds: 60 };
 }
 
 /** A lockout: after too many refusals, attempts for an account are refused for a while. */

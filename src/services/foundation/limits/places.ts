@@ -18,7 +18,7 @@ export interface Places {
 /** The places with these names, each with its maximum. `full` makes the refusal if one is full. */
 export function placesFor(
   process: Pick<Context, 'memory'>,
-  wanted: [name: string, most: number][],
+  wanted: [name: string, max: number][],
   full: () => Refusal,
 ): Places {
   const busy = takenPlaces(process);
@@ -34,7 +34,7 @@ export function placesFor(
   return {
     take() {
       if (taken) return;
-      if (wanted.some(([name, most]) => (busy.get(name) ?? 0) >= most)) throw full();
+      if (wanted.some(([name, max]) => (busy.get(name) ?? 0) >= max)) throw full();
       change(1);
     },
     leave() {

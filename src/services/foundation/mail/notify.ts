@@ -32,16 +32,16 @@ function isOwn(actor: Actor, { id }: Notified): boolean {
   return actor.kind === 'anonymous' || (actor.kind === 'user' && actor.accountId === id);
 }
 
-const mostAnHour = 20;
+const maxPerHour = 20;
 
 /** Counts a notice, even if limits are off: all mail is in one queue, and others wait behind it. */
 async function mayTell(ctx: Context, { id: of }: Notified): Promise<boolean> {
-  return (await countUp(ctx, { name: 'notices', of, most: mostAnHour, seconds: 3600 })) !== null;
+  return (await countUp(ctx, { name: 'notices', of, max: maxPerHour, seconds: 3600 })) !== null;
 }
 
 /** Counts a mail about a new browser: at most one an hour, even if limits are off. */
 async function mayTellOfBrowser(ctx: Context, { id: of }: Notified): Promise<boolean> {
-  const limit = { name: 'new browsers', of, most: 1, seconds: 3600 };
+  const limit = { name: 'new browsers', of, max: 1, seconds: 3600 };
   // Without this, parallel sign-ins would wait for each other's count until they commit.
   if ((await secondsUntilRoom(ctx, [limit])) > 0) return false;
   return (await countUp(ctx, limit)) !== null;

@@ -41,7 +41,10 @@ export interface Attribute {
   readonly column: Column | null;
   /** Whether filters and sorting can use it. */
   readonly searchable: boolean;
-  /** The most UTF-16 units. An indexed value must fit into an index page of every database. */
+  /**
+   * The maximum number of UTF-16 units. An indexed value must fit into an index page of every
+   * database.
+   */
   readonly maxLength: number;
 }
 

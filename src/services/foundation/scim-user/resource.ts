@@ -82,14 +82,14 @@ function tidied(attribute: Attribute, value: ScimValue): ScimValue | undefined {
   return kept.length === 0 ? undefined : kept;
 }
 
-const most = { elements: 200, length: 256 * 1024 };
+const max = { elements: 200, length: 256 * 1024 };
 
 /** Refuses an invalid resource from any source: no userName, too large, or too many values. */
 export function assertSound(resource: ScimResource): void {
   if (givenName(resource) === null)
     throw scimRefusal(400, 'invalidValue', 'userName must not be empty.');
-  if (JSON.stringify(resource).length > most.length) {
-    throw scimRefusal(400, 'invalidValue', `A User must have at most ${most.length} characters.`);
+  if (JSON.stringify(resource).length > max.length) {
+    throw scimRefusal(400, 'invalidValue', `A User must have at most ${max.length} characters.`);
   }
   for (const attribute of attributes) {
     if (attribute.multiValued) assertFew(attribute, valuesIn(resource, attribute));
@@ -98,8 +98,8 @@ export function assertSound(resource: ScimResource): void {
 
 /** Refuses too many values of an attribute. */
 export function assertFew({ name }: Attribute, values: ScimValue[]): void {
-  if (values.length <= most.elements) return;
-  throw scimRefusal(400, 'invalidValue', `${name} must have at most ${most.elements} values.`);
+  if (values.length <= max.elements) return;
+  throw scimRefusal(400, 'invalidValue', `${name} must have at most ${max.elements} values.`);
 }
 
 /** The canonical address: `userName` if it is an address, else the first of `emails`, or null. */

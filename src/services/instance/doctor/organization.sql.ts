@@ -2,34 +2,31 @@ import { select } from '../../../database/select.ts';
 
 // The SQL of the checks of an organization.
 
-/** The names of up to `most` mapped groups that SCIM does not push. */
-export async function findUnpushed(organizationId: string, most: number): Promise<string[]> {
+/** The names of up to `max` mapped groups that SCIM does not push. */
+export async function findUnpushed(organizationId: string, max: number): Promise<string[]> {
   const rows = await select<{ group: string }>(
     `SELECT DISTINCT m.group_name AS "group" FROM group_mappings m
       WHERE m.organization_id = $1 AND NOT EXISTS (SELECT 1 FROM scim_groups g
         WHERE g.organization_id = $1
           AND (g.display_name = m.group_name OR g.external_id = m.group_name))
-      ORDER BY m.group_name LIMIT ${most}`,
+      ORDER BY m.group_name LIMIT ${max}`,
     [organizationId],
   );
   return rows.map(({ group }) => group);
 }
 
 /**
- * Up to `most` accounts with a second factor and an identity of the organization's single sign-on
+ * Up to `max` accounts with a second factor and an identity of the organization's single sign-on
  * that are owners somewhere, each by its address or name.
  */
-export async function findOwnersWithFactor(
-  organizationId: string,
-  most: number,
-): Promise<string[]> {
+export async function findOwnersWithFactor(organizationId: string, max: number): Promise<string[]> {
   const rows = await select<{ called: string }>(
     `SELECT COALESCE(a.email, a.name) AS called FROM accounts a
       WHERE (a.totp_enabled_at IS NOT NULL OR a.has_passkey)
         AND EXISTS (SELECT 1 FROM identities i JOIN sso_connections c ON CAST(c.id AS TEXT) = i.connection_id
           WHERE i.account_id = a.id AND c.organization_id = $1)
         AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = a.id AND m.role = 'owner')
-      ORDER BY a.id LIMIT ${most}`,
+      ORDER BY a.id LIMIT ${max}`,
     [organizationId],
   );
   return rows.map(({ called }) => called);

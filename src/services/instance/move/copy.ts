@@ -8,7 +8,7 @@ import { type Digest, digestOf } from './digest.ts';
 import type { movedTable } from './schema.ts';
 
 /** The maximum rows of a batch, and its target size. Memory must not grow with the database. */
-const most = { rows: 1000, bytes: 2 ** 18 };
+const max = { rows: 1000, bytes: 2 ** 18 };
 const firstBatch = 100;
 
 /** A table that was copied. */
@@ -70,8 +70,8 @@ function nextLimit(rows: Values[]): number {
   let length = 0;
   for (const row of rows)
     for (const value of row) length += typeof value === 'string' ? value.length : 8;
-  const fitting = Math.floor((most.bytes * rows.length) / length);
-  return Math.max(1, Math.min(most.rows, rows.length * 4, fitting));
+  const fitting = Math.floor((max.bytes * rows.length) / length);
+  return Math.max(1, Math.min(max.rows, rows.length * 4, fitting));
 }
 
 async function write(to: PlainConnection, table: Table, rows: Values[]): Promise<void> {

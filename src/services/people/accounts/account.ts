@@ -121,7 +121,7 @@ export async function forgetProofs(domain: string): Promise<void> {
   await Account.update({ emailProof: 'former domain' }, { where: proven });
 }
 
-const most = 1000;
+const max = 1000;
 const amongNewest = 20_000;
 const freshMs = 10 * 60_000;
 const blurMs = 10 * 60_000;
@@ -145,7 +145,7 @@ async function sampleIds(ctx: Context) {
   const { now } = ctx;
   const known = sampledIds(ctx);
   if (known.ids.length > 0 && now.getTime() - known.at.getTime() < freshMs) return known;
-  return Object.assign(known, { ids: await sampleNewest(most, amongNewest), at: now });
+  return Object.assign(known, { ids: await sampleNewest(max, amongNewest), at: now });
 }
 
 /**

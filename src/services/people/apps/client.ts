@@ -45,8 +45,8 @@ export async function requireClient(
  * network cannot block a working app.
  */
 export function refusedClientsLimit({ client, config }: Context): Limit {
-  const { tokenRequests: most } = config.limits;
-  return { name: 'refused clients', of: networkOf(client.address), most, seconds: 60 };
+  const { tokenRequests: max } = config.limits;
+  return { name: 'refused clients', of: networkOf(client.address), max, seconds: 60 };
 }
 
 function reasonAgainst(app: FoundApp, secret: string): Reason | null {

@@ -77,7 +77,7 @@ export const mintToken = operation({
 });
 
 function limitOf({ config }: Context, app: ProvedApp) {
-  return { name: 'token requests', of: app.id, most: config.limits.tokenRequests, seconds: 60 };
+  return { name: 'token requests', of: app.id, max: config.limits.tokenRequests, seconds: 60 };
 }
 
 /**

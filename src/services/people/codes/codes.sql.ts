@@ -17,10 +17,10 @@ const untake =
 /** Counts an attempt, and returns the code's stored form; null if no code is valid. */
 export async function countTry(
   { accountId, purpose }: CodeOf,
-  most: number,
+  max: number,
   now: Date,
 ): Promise<string | null> {
-  const [taken] = await select<{ hash: string }>(take, [accountId, purpose, most, now]);
+  const [taken] = await select<{ hash: string }>(take, [accountId, purpose, max, now]);
   return taken?.hash ?? null;
 }
 

@@ -12,11 +12,11 @@ import { relyingPartyOf } from './relying-party.ts';
 // Asks an authenticator for a passkey, and checks the answer.
 
 /** Bytes in base64url, at most this many characters. */
-export const bytes = (most: number) =>
+export const bytes = (max: number) =>
   z
     .string()
     .min(1)
-    .max(most)
+    .max(max)
     .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url');
 
 /** The fields that every credential of the browser has. Browsers may add others (WebAuthn §5.1). */

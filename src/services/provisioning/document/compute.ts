@@ -85,8 +85,8 @@ export async function admitDocument(
   const isSecret = connectionKindNames.some((kind) => given[kind] !== null);
   if (!isSecret || ctx.actor.kind === 'operator') return;
   assertNoTransaction('counting a secret');
-  const limit = { name: 'document secret', of: organization.id, most: 20, seconds: 3600 };
-  const message = `More than ${limit.most} documents with a new secret were sent within an hour.`;
+  const limit = { name: 'document secret', of: organization.id, max: 20, seconds: 3600 };
+  const message = `More than ${limit.max} documents with a new secret were sent within an hour.`;
   // This counts before the comparison, so that at the limit no answer shows whether a guess is
   // right.
   await transaction(() => requirePlace(ctx, limit, message));

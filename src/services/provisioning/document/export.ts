@@ -26,7 +26,7 @@ function sectionsAbove(state: State): Pick<Exported, 'aboveCaps'> {
   const aboveCaps = sectionNames.flatMap((section) => {
     const { cap } = sections[section];
     const entries = cap?.count(state) ?? 0;
-    return cap !== null && entries > cap.most ? [{ section, entries, most: cap.most }] : [];
+    return cap !== null && entries > cap.max ? [{ section, entries, most: cap.max }] : [];
   });
   return aboveCaps.length === 0 ? {} : { aboveCaps };
 }

@@ -34,9 +34,9 @@ export async function planDocument(wanted: PlanInput): Promise<Plan> {
 /** Refuses with `cap_reached` if an apply of the steps would (security O15). */
 function requireCaps(state: State, steps: Steps): void {
   for (const name of capNames) {
-    const { most, count, removesFirst } = sections[name].cap;
+    const { max, count, removesFirst } = sections[name].cap;
     const { add, remove } = steps[name];
     const left = count(state) - (removesFirst ? remove.length : 0);
-    if (add.length > 0 && left + add.length > most) throw capReached(name, state.organization);
+    if (add.length > 0 && left + add.length > max) throw capReached(name, state.organization);
   }
 }

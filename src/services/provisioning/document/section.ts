@@ -52,8 +52,10 @@ export interface Section extends Part {
   exported: z.ZodType;
   /** The section in an export; undefined if it is left out. */
   view: (state: never) => unknown;
-  /** The most entries that count, and whether removals come first; null without a cap. */
-  cap: { most: number; count: (state: never) => number; removesFirst?: boolean } | null;
+  /**
+   * The maximum number of entries that count, and whether removals come first; null without a cap.
+   */
+  cap: { max: number; count: (state: never) => number; removesFirst?: boolean } | null;
 }
 
 /** Refuses a second entry of the same name, with its position in the list. */
@@ -72,7 +74,7 @@ function distinct<Entry>(nameOf: (entry: Entry) => string) {
   };
 }
 
-/** The most entries of a list in a document (security O15). */
+/** The maximum number of entries of a list in a document (security O15). */
 const maxEntries = 10_000;
 
 /** A list in a document, each entry of another name. */
@@ -80,8 +82,8 @@ export const listOf = <Entry extends z.ZodType>(
   entry: Entry,
   nameOf: (entry: z.output<Entry>) => string,
   about: string,
-  most = maxEntries,
-) => list(entry, most).superRefine(distinct(nameOf)).describe(about);
+  max = maxEntries,
+) => list(entry, max).superRefine(distinct(nameOf)).describe(about);
 
 /** The members whose address the organization knows, as in an export. */
 export function named<Role>(members: { email: string | null; role: Role }[]) {

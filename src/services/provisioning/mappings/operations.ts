@@ -144,7 +144,7 @@ export const removeMapping = operation({
 
 const importInput = z.strictObject({
   org: ref,
-  mappings: list(z.strictObject(mappingInput).superRefine(refuseMixed), caps.mappings.most),
+  mappings: list(z.strictObject(mappingInput).superRefine(refuseMixed), caps.mappings.max),
   replace: z.boolean().default(false),
 });
 

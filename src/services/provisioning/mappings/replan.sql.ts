@@ -31,14 +31,14 @@ export async function readAccountsIn(groupId: string): Promise<string[]> {
   return members.map(({ accountId }) => accountId);
 }
 
-/** The accounts of some members of these SCIM groups; of all if they are fewer than `most`. */
-export async function findSomeAccountsIn(groupIds: string[], most: number): Promise<string[]> {
+/** The accounts of some members of these SCIM groups; of all if they are fewer than `max`. */
+export async function findSomeAccountsIn(groupIds: string[], max: number): Promise<string[]> {
   const people = await selectAmong<{ id: string }>(
     groupIds,
     (list, limit) => `SELECT DISTINCT r.account_id AS id
        FROM scim_group_members m JOIN scim_records r ON r.id = m.record_id
       WHERE m.group_id IN (${list}) LIMIT ${limit}`,
-    [most],
+    [max],
   );
   return [...new Set(people.map(({ id }) => id))];
 }
@@ -100,11 +100,11 @@ export function findListed(): Promise<Listed[]> {
   );
 }
 
-/** The accounts of the first `most` people on an organization's list. */
-export async function findReplans(organizationId: string, most: number): Promise<string[]> {
+/** The accounts of the first `max` people on an organization's list. */
+export async function findReplans(organizationId: string, max: number): Promise<string[]> {
   const listed = await select<{ id: string }>(
     `SELECT account_id AS id FROM scim_replans WHERE organization_id = $1
-      ORDER BY account_id LIMIT ${most}`,
+      ORDER BY account_id LIMIT ${max}`,
     [organizationId],
   );
   return listed.map(({ id }) => id);

@@ -29,12 +29,12 @@ const serviceProviderConfig: Attribute[] = [
   part('patch', 'Whether PATCH can change resources.', [supported]),
   part('bulk', 'Whether several requests can be sent in one.', [
     supported,
-    number('maxOperations', 'The most operations in one request.'),
+    number('maxOperations', 'The maximum number of operations in one request.'),
     number('maxPayloadSize', 'The largest request in bytes.'),
   ]),
   part('filter', 'Whether lists can be filtered.', [
     supported,
-    number('maxResults', 'The most resources in one answer.'),
+    number('maxResults', 'The maximum number of resources in one answer.'),
   ]),
   part('changePassword', 'Whether clients can change passwords.', [supported]),
   part('sort', 'Whether lists can be sorted.', [supported]),

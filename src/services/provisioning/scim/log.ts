@@ -112,9 +112,9 @@ function isRejected({ status }: Pick<Noted, 'status'>): boolean {
   return status === 401;
 }
 
-async function dropOldest(organizationId: string, alike: object, most: number): Promise<void> {
+async function dropOldest(organizationId: string, alike: object, max: number): Promise<void> {
   const where = { organizationId, ...alike };
-  const surplus = await ScimRequest.findOne({ where, order: [['id', 'DESC']], offset: most });
+  const surplus = await ScimRequest.findOne({ where, order: [['id', 'DESC']], offset: max });
   if (surplus !== null)
     await ScimRequest.destroy({ where: { ...where, id: { [Op.lte]: surplus.id } } });
 }

@@ -25,13 +25,13 @@ export function readOperations(body: unknown): PatchOperation[] {
   return operations;
 }
 
-/** Reads the operations of a PATCH body, at most `most`. Lets other requests run in between. */
+/** Reads the operations of a PATCH body, at most `max`. Lets other requests run in between. */
 export async function* readManyOperations(
   body: unknown,
-  most: number,
+  max: number,
 ): AsyncGenerator<PatchOperation> {
   const step = countSteps();
-  for (const operation of listOperations(body, most)) {
+  for (const operation of listOperations(body, max)) {
     for (const _ of checkKeys(operation.value)) {
       const turn = step();
       if (turn !== null) await turn;
@@ -40,13 +40,13 @@ export async function* readManyOperations(
   }
 }
 
-function* listOperations(body: unknown, most: number): Generator<PatchOperation> {
+function* listOperations(body: unknown, max: number): Generator<PatchOperation> {
   const operations = isObject(body) ? member(body, 'Operations') : undefined;
   if (!Array.isArray(operations)) {
     throw scimRefusal(400, 'invalidSyntax', 'A PATCH must be an object with a list of Operations.');
   }
-  if (operations.length > most) {
-    throw scimRefusal(400, 'invalidValue', `A PATCH can have at most ${most} operations.`);
+  if (operations.length > max) {
+    throw scimRefusal(400, 'invalidValue', `A PATCH can have at most ${max} operations.`);
   }
   for (const operation of operations) yield readOperation(operation);
 }

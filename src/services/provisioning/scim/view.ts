@@ -139,5 +139,5 @@ function parts(attribute: Attribute, value: ScimValue, shows: Shows): ScimValue 
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
-/** The most Users or Groups on one page. */
+/** The maximum number of Users or Groups on one page. */
 export const maxInPage = 200;

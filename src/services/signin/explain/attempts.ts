@@ -41,7 +41,7 @@ export async function readAttempts(
     ...(await findPasswordPlaces(ctx, { id: account?.id ?? null, email })),
     ...(account === null ? [] : [everywhere('secondFactor', codeLimit(account.id))]),
     everywhere('mail', forAll),
-    ...(rest.most > 0 ? [everywhere('mail', rest)] : []),
+    ...(rest.max > 0 ? [everywhere('mail', rest)] : []),
     ...(asked === null ? [] : [everywhere(directory, nameLimit(ctx, email, asked.organizationId))]),
     ...(asked === null || asked.key === null
       ? []
@@ -49,7 +49,7 @@ export async function readAttempts(
   ];
   const counted: Attempts[] = [];
   for (const { limit, ...place } of places)
-    counted.push({ ...place, most: limit.most, ...(await readCount(ctx, limit)) });
+    counted.push({ ...place, most: limit.max, ...(await readCount(ctx, limit)) });
   return counted;
 }
 

@@ -59,7 +59,7 @@ export const exportMe = operation({
   input: z.strictObject({}),
   output: exportView,
   run: async (ctx, _input, { accountId }) => {
-    const limit = { name: 'exports', of: accountId, most: exportsAnHour, seconds: 3600 };
+    const limit = { name: 'exports', of: accountId, max: exportsAnHour, seconds: 3600 };
     await transaction(() => requirePlace(ctx, limit, 'You have exported your data too often.'));
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const memberships = await readAllOf(Membership, accountId, 'organizationId', 'organization');

@@ -17,7 +17,7 @@ import { signedInView } from '../provider/operations.ts';
 
 // The form of the document that a person downloads.
 
-/** The most entries of each list; the newest ones, if there are more. */
+/** The maximum number of entries of each list; the newest ones, if there are more. */
 export const maxEntries = 10_000;
 
 const organization = z.object({ id, slug: z.string(), name: z.string() });

@@ -8,10 +8,10 @@ import { isBarred, membershipAt } from '../../tenancy/clients/admits.sql.ts';
 // The SQL that finds ended grants, and the messages about sign-outs to clients.
 
 /** Clients with due messages, the longest waiting first. */
-export async function findDueClients(now: Date, most: number): Promise<string[]> {
+export async function findDueClients(now: Date, max: number): Promise<string[]> {
   const rows = await select<{ id: string }>(
     `SELECT client_id AS id FROM client_sign_outs WHERE next_at <= $1
-      GROUP BY client_id ORDER BY MIN(next_at) LIMIT ${most}`,
+      GROUP BY client_id ORDER BY MIN(next_at) LIMIT ${max}`,
     [now],
   );
   return rows.map(({ id }) => id);
@@ -62,7 +62,7 @@ interface EndedGrant {
 
 const ended = (
   ctx: Pick<Context, 'config'>,
-  most: number,
+  max: number,
 ) => `SELECT g.grant_id AS "grantId", g.session_id AS "sid",
     g.client_id AS "clientId", g.payload
   FROM provider_records g JOIN clients c ON c.id = g.client_id
@@ -72,15 +72,15 @@ const ended = (
   LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = c.project_id
   WHERE g.model = 'Grant' AND c.backchannel_logout_uri IS NOT NULL
     AND (s.id IS NULL OR NOT ${isSessionLive('$1', '$2')} OR ${isBarred})
-  LIMIT ${most}`;
+  LIMIT ${max}`;
 
-/** Up to `most` such grants, at clients with a back-channel logout URI. */
+/** Up to `max` such grants, at clients with a back-channel logout URI. */
 export function findEnded(
   ctx: Pick<Context, 'config'>,
   now: Date,
-  most: number,
+  max: number,
 ): Promise<EndedGrant[]> {
-  return select<EndedGrant>(ended(ctx, most), [now, idleSince({ now })], {
+  return select<EndedGrant>(ended(ctx, max), [now, idleSince({ now })], {
     columns: { payload: 'json' },
   });
 }

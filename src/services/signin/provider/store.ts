@@ -136,12 +136,12 @@ async function requireTurn(
   clientId: string,
   weight: number,
 ): Promise<void> {
-  const { tokenRequests: most } = ctx.config.limits;
+  const { tokenRequests: max } = ctx.config.limits;
   const limit = {
     name: 'client requests',
     of: sessionId,
     apart: clientId,
-    most,
+    max,
     weight,
     seconds: 60,
   };

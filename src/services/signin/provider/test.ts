@@ -79,7 +79,7 @@ export const testClient = operation({
 /** Limits the tests, because a test connects to addresses that the organization chooses. */
 async function requireTurn(ctx: Context, { id }: Organization): Promise<void> {
   if (ctx.actor.kind === 'operator') return;
-  const limit = { name: 'client test', of: id, most: 20, seconds: 600 };
+  const limit = { name: 'client test', of: id, max: 20, seconds: 600 };
   await transaction(() => requirePlace(ctx, limit, 'Too many tests: at most 20 in ten minutes.'));
 }
 

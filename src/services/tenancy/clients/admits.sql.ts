@@ -83,11 +83,11 @@ export interface OpenApplication {
   organization: string;
 }
 
-/** The clients that have a home page and admit the account now, by name, at most `most`. */
+/** The clients that have a home page and admit the account now, by name, at most `max`. */
 export function findAdmitting(
   ctx: Pick<Context, 'config'>,
   accountId: string,
-  most: number,
+  max: number,
 ): Promise<OpenApplication[]> {
   return select<OpenApplication>(
     `SELECT c.name, c.home_url AS "homeUrl", o.name AS organization
@@ -98,6 +98,6 @@ export function findAdmitting(
       LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = c.project_id
       WHERE a.id = $1 AND NOT ${isBarred}
       ORDER BY lower(c.name), c.id LIMIT $2`,
-    [accountId, most],
+    [accountId, max],
   );
 }

@@ -80,7 +80,7 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
   // A second invitation for an address must replace the first.
   await hold.organization({ id: organizationId }, 'alone');
   await requireNoMember(ctx, organization, input.email);
-  const limit = { name: 'invitations', of: organizationId, most: maxPerDay, seconds: 86_400 };
+  const limit = { name: 'invitations', of: organizationId, max: maxPerDay, seconds: 86_400 };
   await requirePlace(
     ctx,
     limit,
@@ -101,9 +101,9 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
 /** Limits the invitations of a person over all organizations (security O15). */
 async function countInviter(ctx: Context): Promise<void> {
   if (ctx.actor.kind !== 'user') return;
-  const { invitationsADay: most } = accountCaps;
-  const limit = { name: 'invitations of account', of: ctx.actor.accountId, most, seconds: 86_400 };
-  await requirePlace(ctx, limit, `An account can send at most ${most} invitations a day.`);
+  const { invitationsADay: max } = accountCaps;
+  const limit = { name: 'invitations of account', of: ctx.actor.accountId, max, seconds: 86_400 };
+  await requirePlace(ctx, limit, `An account can send at most ${max} invitations a day.`);
 }
 
 async function requireNoMember(

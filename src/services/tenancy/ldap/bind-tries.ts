@@ -83,7 +83,7 @@ export async function restOfDoctor(ctx: Context, bind: Bind): Promise<Rest | nul
   const own = operatorBindLimit(ctx, bind.organizationId);
   for (const limit of [own, operatorBindsLimit(ctx)]) {
     const seconds = await secondsUntilRoom(ctx, [limit]);
-    if (seconds > 0) return { seconds, refused: limit.most, everywhere: limit !== own };
+    if (seconds > 0) return { seconds, refused: limit.max, everywhere: limit !== own };
   }
   return null;
 }

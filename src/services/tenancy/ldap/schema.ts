@@ -8,12 +8,12 @@ import { faultOfFilter } from './filter.ts';
 import { ldapWords } from './words.ts';
 
 const control = /\p{Cc}/u;
-const text = (most: number) =>
+const text = (max: number) =>
   z
     .string()
     .trim()
     .min(1, 'must not be empty')
-    .max(most, `must have at most ${most} characters`)
+    .max(max, `must have at most ${max} characters`)
     .refine((given) => !control.test(given), 'must not contain control characters');
 
 const uri = z

@@ -96,7 +96,7 @@ const maxPerHour = 60;
 async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refusal> {
   const { actor } = ctx;
   if (actor.kind === 'user') {
-    const limit = { name: 'invite instead', of: actor.accountId, most: maxPerHour, seconds: 3600 };
+    const limit = { name: 'invite instead', of: actor.accountId, max: maxPerHour, seconds: 3600 };
     const message = `You tried to add more than ${maxPerHour} addresses on other domains within an hour.`;
     await transaction(() => requirePlace(ctx, limit, message));
   }

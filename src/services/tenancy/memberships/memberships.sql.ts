@@ -135,7 +135,7 @@ interface Wanted {
   role?: Role | undefined;
 }
 
-/** The most members that one search looks at, so that it does not hold others up. */
+/** The maximum number of members that one search reads, so that other work need not wait. */
 const maxSearched = 10_000;
 
 /** The members that a search looks at before it lets other work run; fewer with SCIM records. */

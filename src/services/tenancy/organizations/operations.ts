@@ -99,13 +99,13 @@ export const createOrganization = operation({
 
 /** Limits the organizations of an account, and those that it creates a day (security O15). */
 async function requireRoomOfCreator(ctx: Context, createdBy: string): Promise<void> {
-  const { organizations: most, organizationsADay } = accountCaps;
-  if ((await Organization.count({ where: { createdBy } })) >= most)
-    throw new Refusal('cap_reached', `An account can have created at most ${most} organizations.`, {
+  const { organizations: max, organizationsADay } = accountCaps;
+  if ((await Organization.count({ where: { createdBy } })) >= max)
+    throw new Refusal('cap_reached', `An account can have created at most ${max} organizations.`, {
       hint: 'Delete one of them, or ask the operator to create this one.',
-      extra: { cap: 'organizations', most },
+      extra: { cap: 'organizations', most: max },
     });
-  const limit = { name: 'organizations', of: createdBy, most: organizationsADay, seconds: 86_400 };
+  const limit = { name: 'organizations', of: createdBy, max: organizationsADay, seconds: 86_400 };
   await requirePlace(
     ctx,
     limit,

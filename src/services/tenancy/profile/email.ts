@@ -39,7 +39,7 @@ import { meView, showMe } from './operations.ts';
 // The change of the own address (security P18). The request does not read who has the new address:
 // the job that writes the mail does, so no answer or duration reveals it.
 
-const mostAnHour = 5;
+const maxPerHour = 5;
 
 /** Mails a code to the new address of the caller's account, or a note to the holder of it. */
 export const requestEmail = operation({
@@ -50,7 +50,7 @@ export const requestEmail = operation({
     await requireOwnSession(ctx);
     const account = await requireChangeable(ctx, accountId, input.email);
     await requireRecentSignIn(ctx, account);
-    const limit = { name: 'new addresses', of: accountId, most: mostAnHour, seconds: 3600 };
+    const limit = { name: 'new addresses', of: accountId, max: maxPerHour, seconds: 3600 };
     const asked = { email: input.email, accountId, from: account.email };
     await transaction(async () => {
       await requirePlace(ctx, limit, 'You have changed your address too often.');
@@ -88,7 +88,7 @@ export const confirmEmail = operation({
 });
 
 /** The limit of wrong codes for a new address. */
-const codesOf = (of: string): Limit => ({ name: 'address codes', of, most: 10, seconds: 900 });
+const codesOf = (of: string): Limit => ({ name: 'address codes', of, max: 10, seconds: 900 });
 
 function recordRefusedCode(ctx: Context, { id, name }: Account): Promise<void> {
   const address = networkOf(ctx.client.address);

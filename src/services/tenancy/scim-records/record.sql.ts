@@ -158,18 +158,18 @@ export interface Unrecorded extends RecordedPerson {
   joinedAt: Date;
 }
 
-/** The next `most` members after `after` who have no record. */
+/** The next `max` members after `after` who have no record. */
 export function findUnrecorded(
   organizationId: string,
   after: string,
-  most: number,
+  max: number,
 ): Promise<Unrecorded[]> {
   return select<Unrecorded>(
     `SELECT a.id, a.email, a.name, m.joined_at AS "joinedAt"
        FROM memberships m JOIN accounts a ON a.id = m.account_id
        LEFT JOIN scim_records r ON r.account_id = m.account_id AND r.organization_id = m.organization_id
       WHERE m.organization_id = $1 AND m.account_id > $2 AND r.id IS NULL
-      ORDER BY m.account_id LIMIT ${most}`,
+      ORDER BY m.account_id LIMIT ${max}`,
     [organizationId, after],
     { columns: { joinedAt: 'time' } },
   );

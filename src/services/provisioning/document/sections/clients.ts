@@ -173,7 +173,7 @@ export const clients = {
   apply,
   view,
   cap: {
-    most: caps.clients.most,
+    max: caps.clients.max,
     count: ({ clients }: ClientsState) => clients.length,
     removesFirst: true,
   },

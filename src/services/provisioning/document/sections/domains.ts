@@ -65,7 +65,7 @@ export const domains = {
   view: ({ domains }: DomainsState) =>
     domains.map(({ name }) => ({ domain: name })).toSorted(by(({ domain }) => domain)),
   cap: {
-    most: caps.domains.most,
+    max: caps.domains.max,
     // Only pending domains count.
     count: ({ domains }: DomainsState) =>
       domains.filter((domain) => domain.state === 'Pending').length,

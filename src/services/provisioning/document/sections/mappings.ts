@@ -159,7 +159,7 @@ export const mappings = {
   view: ({ mappings }: MappingsState) =>
     mappings.map(({ id: _, ...mapping }) => mapping).toSorted(by(nameOf)),
   cap: {
-    most: caps.mappings.most,
+    max: caps.mappings.max,
     count: ({ mappings }: MappingsState) => mappings.length,
     removesFirst: true,
   },

@@ -160,7 +160,7 @@ export const members = {
   view: (state: MembersState) => named(manual(state)),
   cap: {
     // The cap of a document: an organization can have more.
-    most: documentCaps.members,
+    max: documentCaps.members,
     count: (state: MembersState) => named(manual(state)).length,
   },
 };

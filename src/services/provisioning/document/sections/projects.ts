@@ -126,7 +126,7 @@ export const projects = {
   remove,
   view,
   cap: {
-    most: caps.projects.most,
+    max: caps.projects.max,
     count: ({ projects }: ProjectsState) => projects.length,
     removesFirst: false,
   },

@@ -102,7 +102,7 @@ export const webhooks = {
   apply,
   view,
   cap: {
-    most: caps.webhooks.most,
+    max: caps.webhooks.max,
     count: ({ webhooks }: WebhooksState) => webhooks.length,
     removesFirst: true,
   },

@@ -123,11 +123,11 @@ export async function deleteMembers({ id }: Group, recordIds: string[]): Promise
   );
 }
 
-/** The ids of some members, at most `most`. */
-export async function findSomeMembers({ id }: Group, most: number): Promise<string[]> {
+/** The ids of some members, at most `max`. */
+export async function findSomeMembers({ id }: Group, max: number): Promise<string[]> {
   const rows = await select<{ id: string }>(
     `SELECT record_id AS id FROM scim_group_members WHERE group_id = $1 LIMIT $2`,
-    [id, most],
+    [id, max],
   );
   return rows.map(({ id }) => id);
 }

@@ -103,14 +103,14 @@ export async function readFound<Row extends object>(
   );
   if (possible.length === 0) return [];
   // Several rows may share an e-mail address or an external id, but ids and names are unique.
-  const most = few + possible.length;
-  const { sql, bind } = composeFound(listing, organizationId, asked, possible, most);
+  const max = few + possible.length;
+  const { sql, bind } = composeFound(listing, organizationId, asked, possible, max);
   const constant = isOneKey(asked, possible) && asked.sortBy === undefined;
   const rows = await selectAs<Row & { id: string | null }>(sql, bind, {
     ...(constant && { prepared: true }),
     columns: listing.kinds,
   });
-  if (rows.length > most) return null;
+  if (rows.length > max) return null;
   return rows.filter(({ id }) => id !== null);
 }
 
@@ -124,7 +124,7 @@ export function composeFound(
   organizationId: string,
   asked: FilteredQuery,
   keys: Key[],
-  most: number,
+  max: number,
 ): Query {
   // If the filter is one comparison that the index answers, every record found matches it.
   const filter = isOneKey(asked, keys) ? null : asked.filter;
@@ -137,7 +137,7 @@ export function composeFound(
     return [`SELECT ${row} FROM ${from} WHERE organization_id = $1 AND ${by} = $${given}`];
   });
   return {
-    sql: `WITH found(id) AS MATERIALIZED (${found.join(' UNION ')} LIMIT ${most + 1})
+    sql: `WITH found(id) AS MATERIALIZED (${found.join(' UNION ')} LIMIT ${max + 1})
       SELECT ${listing.columns} FROM found LEFT JOIN ${listing.table} r
         ON r.id = found.id AND r.organization_id = $1 AND ${listing.visible} AND ${condition}
       ${order}`,

@@ -50,13 +50,13 @@ export function readRecordsAfter(
   );
 }
 
-/** The list's shift number, and the number of records after a position, at most `most`. */
+/** The list's shift number, and the number of records after a position, at most `max`. */
 export async function countAfter(
   organizationId: string,
   place: ListPosition,
-  most?: number,
+  max?: number,
 ): Promise<{ shifts: number; tail: number }> {
-  const limit = most === undefined ? '' : `LIMIT ${most}`;
+  const limit = max === undefined ? '' : `LIMIT ${max}`;
   const [row] = await select<{ shifts: number | null; tail: number }>(
     `SELECT (SELECT count FROM scim_shifts WHERE organization_id = $1) AS shifts, count(*) AS tail FROM (
        SELECT 1 FROM scim_records
