@@ -12,7 +12,7 @@ import type { Daemon } from '../support/daemon.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { portOf } from '../support/ports.ts';
 
-const older = 'The daemon runs an older configuration.';
+const older = 'The daemon is running with an older configuration.';
 
 describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
   let site: Installation;

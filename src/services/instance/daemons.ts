@@ -98,7 +98,7 @@ export function portOf(place: string): string {
  */
 const daemonsFound = z.enum(['current', 'reload', 'restart']).nullable();
 
-/** A message if a daemon runs an older configuration; otherwise null. */
+/** A message if a daemon is running with an older configuration; otherwise null. */
 export function tellOlder(
   found: z.output<typeof daemonsFound>,
 ): { message: string; hint: string } | null {
@@ -107,7 +107,7 @@ export function tellOlder(
     ? 'systemctl reload idctl'
     : 'kill -HUP PID (the log names the PID)';
   const hint = found === 'reload' ? `Reload the daemon: ${reload}` : 'Restart the daemon.';
-  return { message: 'The daemon runs an older configuration.', hint };
+  return { message: 'The daemon is running with an older configuration.', hint };
 }
 
 /**
