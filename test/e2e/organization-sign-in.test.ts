@@ -19,7 +19,7 @@ const looks = [
   { name: 'wide-light-plain', narrow: false, dark: false, script: false },
   { name: 'narrow-dark-script', narrow: true, dark: true, script: true },
 ];
-const isMissing = ['chromium', 'bind9'].some((one) => counterpartMissing(one));
+const isMissing = counterpartMissing('chromium') || counterpartMissing('bind9');
 
 describe.skipIf(dialect !== 'sqlite' || isMissing)('the sign-in of an organization', () => {
   let idctl: Idctl;
