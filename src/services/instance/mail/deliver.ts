@@ -222,12 +222,14 @@ async function composeForNewAddress(
     const account = await hold.account(accountId);
     if (account === null || account.disabledAt !== null || account.email !== mailing.from)
       return null;
+    // Written also if it is not mailed: whether the earlier code still works would otherwise tell
+    // who has the address.
+    const of = { accountId, purpose: 'email' } as const;
+    const code = await writeCode(ctx, of, { keepTries: again, newAddress: email });
     const holder = await findByEmail(email);
     if (holder !== null && keepsAddress(holder))
       return again || (await mayTellHolder(ctx, email)) ? askedForLetter(from) : null;
     if (!again && !(await isWithinLimit(ctx, mailing))) return null;
-    const of = { accountId, purpose: 'email' } as const;
-    const code = await writeCode(ctx, of, { keepTries: again, newAddress: email });
     return codeLetter(from, 'email', code);
   });
   return letter && { to: email, ...renderLetter(from, letter) };
