@@ -57,6 +57,9 @@ const before: Record<string, () => string> = {
   'server use': login,
   'member leave': login,
   'totp disable': () => `idctl totp confirm --user ada@example.com --code ${codeIn(0)}`,
+  'recovery-code regenerate': () => `idctl totp confirm --user ada@example.com --code ${codeIn(0)}`,
+  'member reset-second-factor': () =>
+    `idctl totp confirm --user ada@example.com --code ${codeIn(0)}`,
   'user totp-reset': () => `idctl totp confirm --user ada@example.com --code ${codeIn(0)}`,
   'mappings import': () => 'idctl mappings export --org acme >mappings.csv',
   plan: () => 'idctl export --org acme -o acme.yaml',
