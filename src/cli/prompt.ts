@@ -23,7 +23,14 @@ export async function confirmed(question: string, usual = false): Promise<void> 
 
 /** The source of a secret: `--<name>-stdin`, `--<name>-file F`, or none. */
 interface SecretSource {
-  name: 'secret' | 'password' | 'token' | 'bind-password' | 'smtp-password' | 'owner-password';
+  name:
+    | 'secret'
+    | 'password'
+    | 'token'
+    | 'bind-password'
+    | 'smtp-password'
+    | 'owner-password'
+    | 'recovery-code';
   stdin: unknown;
   file: unknown;
   /** The variable that names the file, if no option does. */

@@ -64,7 +64,7 @@ const evil = 'Win at https://evil.test/now <b>';
 const notices: { [What in Notice['what']]: Extract<Notice, { what: What }> } = {
   'password-changed': { what: 'password-changed' },
   'authenticator-added': { what: 'authenticator-added', withCodes: true },
-  'authenticator-removed': { what: 'authenticator-removed' },
+  'authenticator-removed': { what: 'authenticator-removed', codesEnded: true },
   'passkey-added': { what: 'passkey-added', name: evil, withCodes: false },
   'passkey-removed': { what: 'passkey-removed', name: evil },
   'second-factor-reset': { what: 'second-factor-reset', by: evil },

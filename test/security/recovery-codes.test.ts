@@ -8,6 +8,7 @@ import { rotateMasterKey } from '../../src/services/foundation/keys/operations.t
 import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import { regenerateRecoveryCodes } from '../../src/services/people/two-factor/recovery-codes.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { authenticatorAt } from '../support/authenticator.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { addPasskey, passkeySite as baseUrl } from '../support/passkeys.ts';
@@ -203,6 +204,25 @@ describe('P17 recovery codes', () => {
 });
 
 describe('P17 the first second factor', () => {
+  test('P17 a passkey needs a sign-in that was recent when its registration began', async () => {
+    const client = await signedIn(idctl, (await person(idctl)).email);
+    idctl.wait(9 * 60);
+    const options = await client.post('/api/v1/me/passkeys/options');
+    idctl.wait(2 * 60);
+    const { credential } = authenticatorAt(baseUrl).create(options.body);
+    expect((await client.post('/api/v1/me/passkeys', { credential })).status).toBe(201);
+  });
+
+  test('P17 an app is not confirmed once the session lacks the proof of a passkey added since', async () => {
+    const { email } = await person(idctl);
+    const thief = await signedIn(idctl, email);
+    const { secret } = (await thief.post('/api/v1/me/totp')).body;
+    const owner = await signedIn(idctl, email);
+    expect((await addPasskey(owner)).answer.status).toBe(201);
+    const code = codeOf(idctl, secret);
+    expect((await thief.post('/api/v1/me/totp/confirm', { code })).status).not.toBe(200);
+  });
+
   test('P17 needs a sign-in that is recent at the start, in the session that confirms', async () => {
     const { email } = await person(idctl);
     const thief = await signedIn(idctl, email);

@@ -5,6 +5,7 @@ import { Membership, type Role } from '../../src/database/models/membership.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { removeMember } from '../../src/services/tenancy/memberships/operations.ts';
 import {
   fresh,
   organization,
@@ -168,5 +169,13 @@ describe('O14 the reset of a second factor', () => {
     };
     expect(await asked(ada)).toContain(`ask an owner of ${org.name} to reset your second factor.`);
     expect(await asked(eve)).toContain('ask the administrator of this site to reset');
+    // An only owner has nobody in the organization, and this person would have no way in.
+    const alone = await organization(idctl);
+    const own = await verifiedDomain(idctl, alone.slug);
+    const { account } = await enrolled(idctl, `${fresh('olga')}@${own}`);
+    const olga = { org: alone.slug, email: account.email ?? '', role: 'owner' as const };
+    await addMember(idctl.operator(), olga);
+    await removeMember(idctl.operator(), { org: alone.slug, user: alone.owner.id });
+    expect(await asked(account)).toContain('ask the administrator of this site to reset');
   });
 });

@@ -92,6 +92,17 @@ describe('a change that the person makes is told by mail', () => {
     expect(removed?.text).toContain(fromHere);
   });
 
+  test('P17 a recovery code that turns off the last factor: one mail, which promises no codes', async () => {
+    const who = await arrived(idctl);
+    const { recoveryCodes } = await withTotp(who);
+    const [recoveryCode] = recoveryCodes;
+    expect((await who.client.post('/api/v1/me/totp/disable', { recoveryCode })).status).toBe(204);
+    const [, ...letters] = await lettersOf(who);
+    const subject = 'The authenticator app was removed - idctl';
+    expect(letters.map((letter) => letter.subject)).toEqual([subject]);
+    expect(letters[0]?.text).toContain('Its recovery codes ended too.');
+  });
+
   test('a used recovery code, with the number of those left, and new codes', async () => {
     const who = await arrived(idctl);
     const { recoveryCodes } = await withTotp(who);

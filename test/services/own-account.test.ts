@@ -213,7 +213,7 @@ describe('deleting the own account', () => {
     const domain = await verifiedDomain(idctl, org);
     await rotateScimToken(idctl.operator(), { org });
     const managed = await open((await someone(`${fresh('mia')}@${domain}`)).client, '/');
-    expect(managed.text).toContain('An organization manages your account.');
+    expect(managed.text).toContain('An organization manages your address.');
     expect(managed.body).not.toContain('action="/account/leaving');
   });
 });

@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts';
 import { shellWord } from '../../text/shell-word.ts';
 import { noun, user, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
-import { askCode, canAsk } from '../prompt.ts';
+import { askCode, canAsk, givenSecret } from '../prompt.ts';
 import type { Call } from '../run.ts';
 
 const operations = () => import('../../services/people/two-factor/operations.ts');
@@ -29,8 +29,12 @@ export function addTotpCommands(program: Command): void {
   });
   verb(totp, 'disable', {
     summary: 'Turn off two-factor authentication with a current code; delete the secret',
-    detail: 'A dry run does not check the code.',
-    required: { ...user, ...code },
+    detail: 'It needs a code of the app, or a recovery code. A dry run does not check it.',
+    required: user,
+    options: {
+      ...code,
+      '--recovery-code-stdin': 'read a recovery code from standard input',
+    },
     rehearsable: true,
     example: 'idctl totp disable --user ada@example.com --code 123456 --yes',
     run: async (call) => {
@@ -39,7 +43,10 @@ export function addTotpCommands(program: Command): void {
       if (!call.flags.dryRun)
         await call.confirm(`${asked} Codes of the authenticator app are then refused.`);
       const enabled = ({ twoFactorEnabled }: { twoFactorEnabled: boolean }) => twoFactorEnabled;
-      await call.perform(disableTotp.forOperator, [['Two-factor', enabled]]);
+      const { recoveryCodeStdin: stdin, ...input } = call.input;
+      const recoveryCode = await givenSecret({ name: 'recovery-code', stdin, file: undefined });
+      const given = { ...input, ...(recoveryCode !== undefined && { recoveryCode }) };
+      await call.perform(disableTotp.forOperator, [['Two-factor', enabled]], given);
     },
   });
 }

@@ -7,15 +7,14 @@ import { ssoWords } from '../../../services/tenancy/sso/words.ts';
 import { type Html, html } from '../html.ts';
 import { postForm } from '../parts.ts';
 import { rows } from '../rows.ts';
-import { type Described, type Draft, section } from './section.ts';
+import { type Described, type Draft, isTold, section } from './section.ts';
 
 /** The words for the values that say where a connection points. */
 const words: Record<string, SettingWords> = { ...ssoWords, ...ldapWords };
 
 /** The section of the connections that wait for the person's approval; null if none waits. */
 export function connectionsSection(draft: Draft, { waiting }: Described): Html | null {
-  const silent = draft.notice === undefined && draft.refusal === undefined;
-  if (waiting.length === 0 && silent) return null;
+  if (waiting.length === 0 && !isTold(draft)) return null;
   return section(draft, 'connections', html`${waiting.map((one) => connection(draft, one))}`);
 }
 

@@ -13,7 +13,7 @@ ${address === 'changeable' ? changeForm(draft) : html`<p class="quiet">${obstacl
 }
 
 const obstacles: Record<Exclude<Described['address'], 'changeable'>, string> = {
-  managed: 'An organization manages your e-mail address. Ask its administrator to change it.',
+  managed: 'An organization manages your e-mail address, so it cannot be changed here.',
   'no mail':
     'You cannot change your e-mail address here, because this instance does not send mail. Ask your administrator.',
 };

@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts';
 import { field, postForm } from '../parts.ts';
 import { answerField, passkeyAsked } from '../passkey-form.ts';
 import { badge, endingLink, rows } from '../rows.ts';
-import { ago, type Described, type Draft, type Me, section } from './section.ts';
+import { ago, type Described, type Draft, isTold, type Me, section } from './section.ts';
 
 type Passkeys = NonNullable<Described['passkeys']>;
 
@@ -31,8 +31,7 @@ export function passkeysSection(
   { twoFactorEnabled }: Me,
   { passkeys, toConfirm }: Described,
 ): Html | null {
-  if (passkeys === null)
-    return draft.refusal === undefined ? null : section(draft, 'passkeys', html``);
+  if (passkeys === null) return isTold(draft) ? section(draft, 'passkeys', html``) : null;
   const { items, noMore } = passkeys;
   const isProven = toConfirm === null;
   const content = html`<p>A passkey signs you in with your fingerprint, face or screen lock, without a password.${!twoFactorEnabled && noMore === null && ' Once you have one, your password alone is not enough to sign in. You also get recovery codes, in case you lose the device.'}</p>

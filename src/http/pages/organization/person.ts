@@ -80,6 +80,7 @@ ${projectRows(person)}</section>
 <p><a href="${at}/sign-in">Why can this person not sign in?</a></p>
 ${
   !isSelf(visit, person.userId) &&
+  (person.role === 'member' || isAllowed(own, 'members.takeOwner')) &&
   html`<p class="quiet">If the person lost their authenticator app or passkeys, remove the second factor.</p>
 <div class="buttons">${endingLink(`${at}/second-factor`, 'Remove second factor')}</div>`
 }</section>

@@ -27,18 +27,21 @@ export function findFurther(by: By, key: string, last: string, limit: number): P
   );
 }
 
-/** The newest events, outside organizations and of these organizations, newest first. */
+/**
+ * The newest events before the id `before`, outside organizations and of these organizations, newest
+ * first.
+ */
 export function findNewest(
   by: By,
   key: string,
-  { organizationIds, limit }: { organizationIds: string[]; limit: number },
+  { organizationIds, before, limit }: { organizationIds: string[]; before: string; limit: number },
 ): Promise<Found[]> {
-  const theirs = organizationIds.map((_, at) => `$${at + 2}`).join(', ');
+  const theirs = organizationIds.map((_, at) => `$${at + 3}`).join(', ');
   const also = theirs === '' ? '' : `OR organization_id IN (${theirs})`;
   return select<Found>(
     `SELECT ${columns} FROM events WHERE ${expressions[by]} = $1
-      AND (organization_id IS NULL ${also}) ORDER BY id DESC LIMIT ${limit}`,
-    [key, ...organizationIds],
+      AND id < $2 AND (organization_id IS NULL ${also}) ORDER BY id DESC LIMIT ${limit}`,
+    [key, before, ...organizationIds],
     { columns: kinds },
   );
 }

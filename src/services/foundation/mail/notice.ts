@@ -5,7 +5,8 @@ export type Notice =
   | { what: 'password-changed' }
   /** `withCodes`: the account got its first recovery codes too. */
   | { what: 'authenticator-added'; withCodes: boolean }
-  | { what: 'authenticator-removed' }
+  /** `codesEnded`: it was the last second factor, so the recovery codes ended too. */
+  | { what: 'authenticator-removed'; codesEnded: boolean }
   | { what: 'passkey-added'; name: string; withCodes: boolean }
   | { what: 'passkey-removed'; name: string }
   /** `by`: the name of the organization that did it, or null for the operator. */

@@ -14,6 +14,8 @@ interface Words {
   opening: string;
   /** What to do besides telling the administrator, if the person did not do it. */
   remedies: string[];
+  /** Only an administrator can undo it. */
+  byAdministrator?: boolean;
 }
 
 /** The mail about what happened to an account at this time. */
@@ -22,7 +24,8 @@ export function noticeLetter(
   { notice, from }: Pick<NoticeMailing, 'notice' | 'from'>,
   at: Date,
 ): Letter {
-  const { subject, opening, remedies } = wordsOf(notice, `your account at ${service}`);
+  const words = wordsOf(notice, `your account at ${service}`);
+  const { subject, opening } = words;
   return {
     subject: `${subject} - ${service}`,
     opening,
@@ -33,13 +36,15 @@ export function noticeLetter(
         ? ['If you did not expect this, ask your administrator.']
         : [
             'If it was you, do nothing.',
-            `If it was not you, someone else can use your account. ${adviceOf(remedies)}`,
+            `If it was not you, someone else can use your account. ${adviceOf(words)}`,
           ],
   };
 }
 
 /** Advises to do this, and to tell the administrator. */
-function adviceOf(remedies: string[]): string {
+function adviceOf({ remedies, byAdministrator }: Words): string {
+  if (byAdministrator)
+    return 'Tell your administrator now: only an administrator can reset your second factor.';
   const text = [...remedies, 'and tell your administrator'].join(', ').replace(/^and /, '');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
@@ -59,7 +64,7 @@ function originOf(notice: Notice, from: NoticeMailing['from']): [string, string]
   return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]]));
 }
 
-const changePassword = 'change your password';
+const changePassword = 'change your password if you have one';
 
 function wordsOf(notice: Notice, yours: string): Words {
   switch (notice.what) {
@@ -74,11 +79,13 @@ function wordsOf(notice: Notice, yours: string): Words {
         subject: 'An authenticator app was added',
         opening: `An authenticator app was added to ${yours}.${withCodes(notice)}`,
         remedies: ['turn the app off', changePassword],
+        // Without the new factor, the person can no longer change anything.
+        byAdministrator: notice.withCodes,
       };
     case 'authenticator-removed':
       return {
         subject: 'The authenticator app was removed',
-        opening: `The authenticator app was removed from ${yours}.`,
+        opening: `The authenticator app was removed from ${yours}.${notice.codesEnded ? ' Its recovery codes ended too.' : ''}`,
         remedies: [changePassword],
       };
     case 'passkey-added':
@@ -86,6 +93,7 @@ function wordsOf(notice: Notice, yours: string): Words {
         subject: 'A passkey was added',
         opening: `The passkey "${spoken(notice.name)}" was added to ${yours}.${withCodes(notice)}`,
         remedies: ['remove passkeys that you do not know', changePassword],
+        byAdministrator: notice.withCodes,
       };
     case 'passkey-removed':
       return {

@@ -75,22 +75,26 @@ export async function findRecoveryCode(
   return unused.find((row) => isEqual(row.hash, hash))?.id ?? null;
 }
 
-/** Uses the code up; null if it was used already. */
+/**
+ * Uses the code up; null if it was used already. With `endsCodes`, the caller ends the other codes too,
+ * and tells the person.
+ */
 export async function useRecoveryCode(
   ctx: Context,
   account: Holder,
   id: string,
+  { endsCodes = false }: { endsCodes?: boolean } = {},
 ): Promise<RecoveryCode | null> {
   const { id: accountId } = account;
   const code = await RecoveryCode.findOne({ where: { id, accountId } });
   if (code === null || (await RecoveryCode.destroy({ where: { id } })) === 0) return null;
-  const remaining = await countCodes(accountId);
+  const remaining = endsCodes ? 0 : await countCodes(accountId);
   await recordEvent(ctx, {
     kind: 'user.recovery_code.used',
     ...eventAbout('user', account),
     data: { remaining },
   });
-  await notify(ctx, account, { what: 'recovery-code-used', remaining });
+  if (!endsCodes) await notify(ctx, account, { what: 'recovery-code-used', remaining });
   return code;
 }
 

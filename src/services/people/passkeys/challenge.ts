@@ -79,6 +79,13 @@ export async function spendChallenge(
   return (await spend(id, expires)) ? null : 'challenge_replayed';
 }
 
+/** When a challenge of ours was created; null if it is none. */
+export function challengeBegan(ctx: Context, encoded: string): Date | null {
+  const text = Buffer.from(encoded, 'base64url').toString('utf8');
+  const payload = fields.safeParse(openState(keyOf(ctx), text)).data;
+  return payload === undefined ? null : new Date((payload.expires - challengeSeconds) * 1000);
+}
+
 /** Whether this is the first use of the challenge, across all processes. */
 async function spend(id: string, expires: number): Promise<boolean> {
   const row = { id: `passkey ${id}`, expiresAt: new Date(expires * 1000) };

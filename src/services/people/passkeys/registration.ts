@@ -11,7 +11,7 @@ import {
   handleOf,
   refusalOf,
 } from './assertion.ts';
-import { type Bound, createChallenge, spendChallenge } from './challenge.ts';
+import { type Bound, challengeBegan, createChallenge, spendChallenge } from './challenge.ts';
 import { relyingPartyOf } from './relying-party.ts';
 
 // A new passkey: the options for the browser, and the check of the authenticator's answer.
@@ -102,6 +102,14 @@ export type NewCredential = Pick<
   | 'backedUp'
   | 'signsIn'
 >;
+
+/** When the registration began; null if its challenge is not ours. */
+export function registrationBegan(
+  ctx: Context,
+  { response }: z.output<typeof registrationInput>,
+): Date | null {
+  return challengeBegan(ctx, challengeIn(response.clientDataJSON));
+}
 
 /** Checks the authenticator's answer. The challenge is used up even if the check fails. */
 export async function checkRegistration(

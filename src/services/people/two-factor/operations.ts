@@ -99,6 +99,8 @@ export const confirmTotp = ownOperation({
     const step = await requireRightCode(ctx, { id: account.id, totpSecret }, input.code);
     const recoveryCodes = await transaction(async () => {
       await holdAccount(ctx, account.id);
+      // A passkey may have been added since the first check.
+      await requireRecent(ctx, await account.reload(), begun);
       const made = await marksOf(ctx);
       const marks = { totpVouchedBy: made.vouchedBy, totpUnapproved: made.unapproved };
       const enabled = { totpEnabledAt: ctx.now, totpLastStep: step, ...marks };
@@ -154,14 +156,15 @@ export const disableTotp = ownOperation({
     // A rehearsal checks no code, because its rollback would undo the count of wrong codes.
     const answer = isRehearsed() ? null : await proveSecondFactor(ctx, account, given, 'confirm');
     await transaction(async () => {
+      const endsCodes = account.hasRecoveryCodes && !account.hasPasskey;
       if (answer !== null) {
         await holdAccount(ctx, id);
-        await acceptSecondFactor(ctx, await account.reload(), answer);
+        await acceptSecondFactor(ctx, await account.reload(), answer, { endsCodes });
       }
       await discardTotp(id);
       await forgetSecondFactor(id, ownSessionOf(ctx.actor));
       await recordEvent(ctx, { kind: 'user.totp.disabled', ...eventAbout('user', account) });
-      await notify(ctx, account, { what: 'authenticator-removed' });
+      await notify(ctx, account, { what: 'authenticator-removed', codesEnded: endsCodes });
     });
     // A passkey is a second factor too.
     return { twoFactorEnabled: account.hasPasskey };

@@ -159,12 +159,14 @@ interface Passed {
 
 /**
  * Uses the answer up, inside the caller's transaction; null if the account, as it is now, has no
- * second factor. Returns `missing` if there is no answer, or one for another account.
+ * second factor. Returns `missing` if there is no answer, or one for another account. With
+ * `endsCodes`, the caller ends all recovery codes, and tells the person.
  */
 export async function useSecondFactor(
   ctx: Context,
   account: FactorFacts,
   answer: SecondFactor | null,
+  how: { endsCodes?: boolean } = {},
 ): Promise<Passed | null | 'missing'> {
   if (!hasSecondFactor(account)) return null;
   if (answer?.accountId !== account.id) return 'missing';
@@ -173,7 +175,7 @@ export async function useSecondFactor(
     return { vouchedBy: account.totpVouchedBy };
   }
   if ('recoveryCodeId' in answer) {
-    const used = await useRecoveryCode(ctx, account, answer.recoveryCodeId);
+    const used = await useRecoveryCode(ctx, account, answer.recoveryCodeId, how);
     if (used === null) throw recoveryCodeInvalid();
     return { vouchedBy: used.vouchedBy };
   }
@@ -188,8 +190,9 @@ export async function acceptSecondFactor(
   ctx: Context,
   account: FactorFacts,
   answer: SecondFactor | null,
+  how: { endsCodes?: boolean } = {},
 ): Promise<Passed | null> {
-  const passed = await useSecondFactor(ctx, account, answer);
+  const passed = await useSecondFactor(ctx, account, answer, how);
   if (passed === 'missing') throw secondFactorRequired(account);
   return passed;
 }

@@ -215,18 +215,38 @@ async function readEvents(accountId: string, memberships: Membership[]) {
   const organizationIds = memberships
     .filter(({ role }) => isAllowed(role, 'events.see'))
     .map(({ organizationId }) => organizationId);
-  const read = { organizationIds, limit: maxEntries + 1 };
-  const found = [
-    ...(await findNewest('about', accountId, read)),
-    ...(await findNewest('caused', accountId, read)),
-  ];
-  // Outside organizations, an event about another account is not the person's.
-  const visible = found.filter(
-    ({ organizationId, subject }) =>
-      organizationId !== null || subject?.type !== 'user' || subject.id === accountId,
-  );
-  const unique = [...new Map(visible.map((event) => [event.id, event])).values()];
-  const sorted = unique.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-  const items = sorted.slice(0, maxEntries).map(viewEvent);
+  const about = await readNewestEvents('about', accountId, organizationIds);
+  const caused = await readNewestEvents('caused', accountId, organizationIds);
+  const found = new Map([...about, ...caused].map((event) => [event.id, event]));
+  const sorted = [...found.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const items = await viewInSlices(sorted.slice(0, maxEntries), viewEvent);
   return { items, nextCursor: sorted.length > maxEntries ? (items.at(-1)?.id ?? null) : null };
 }
+
+type PersonEvent = Awaited<ReturnType<typeof findNewest>>[number];
+
+/** The newest events of one kind, up to one more than `maxEntries`, read in parts. */
+async function readNewestEvents(
+  by: Parameters<typeof findNewest>[0],
+  accountId: string,
+  organizationIds: string[],
+): Promise<PersonEvent[]> {
+  const events: PersonEvent[] = [];
+  for (let before = afterAllIds; events.length <= maxEntries; ) {
+    const page = await findNewest(by, accountId, { organizationIds, before, limit: atOnce });
+    // Outside organizations, an event about another account is not the person's.
+    const visible = page.filter(
+      ({ organizationId, subject }) =>
+        organizationId !== null || subject?.type !== 'user' || subject.id === accountId,
+    );
+    events.push(...visible);
+    const last = page.at(-1);
+    if (last === undefined || page.length < atOnce) return events;
+    before = last.id;
+    await yieldToEventLoop();
+  }
+  return events;
+}
+
+/** An id after all others. */
+const afterAllIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

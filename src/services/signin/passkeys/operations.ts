@@ -25,6 +25,7 @@ import {
   askForNewPasskey,
   checkRegistration,
   creationOptions,
+  registrationBegan,
   registrationInput,
 } from '../../people/passkeys/registration.ts';
 import { requireAddressForPasskeys } from '../../people/passkeys/relying-party.ts';
@@ -76,7 +77,9 @@ export const registerPasskey = operation({
   output: passkeyView.extend({ recoveryCodes: firstRecoveryCodes }),
   run: async (ctx, input, { accountId }) => {
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
-    await requireMayAdd(ctx, account, input.browser);
+    // The sign-in needs to have been recent when the registration began (security P17).
+    const at = registrationBegan(ctx, input.credential) ?? ctx.now;
+    await requireMayAdd(ctx, account, input.browser, at);
     const checked = await checkRegistration(ctx, input.credential, accountId, input.browser);
     if ('refused' in checked) {
       const { refused: reason } = checked;
@@ -90,7 +93,7 @@ export const registerPasskey = operation({
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
       // A second factor may have been enabled since the registration began.
-      await requireRecentSignIn(ctx, now);
+      await requireRecentSignIn(ctx, now, { at });
       const count = await Passkey.count({ where: { accountId } });
       if (count >= maxPasskeys) throw tooMany();
       const given = { ...checked, name: input.name ?? `Passkey ${count + 1}` };
@@ -113,6 +116,7 @@ async function requireMayAdd(
   ctx: Context,
   account: Account,
   browser: string | undefined,
+  at: Date = ctx.now,
 ): Promise<void> {
   requireAddressForPasskeys(ctx);
   const off = await findMethodRefusal(ctx, account, { method: 'passkey' });
@@ -121,7 +125,7 @@ async function requireMayAdd(
       hint: 'Ask your administrator.',
     });
   }
-  await requireRecentSignIn(ctx, account, { browser });
+  await requireRecentSignIn(ctx, account, { browser, at });
 }
 
 function tooMany(): Refusal {

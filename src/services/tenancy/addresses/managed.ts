@@ -33,5 +33,7 @@ export async function requireUnmanaged(
 ): Promise<void> {
   if (email === null || !(await isManaged(ctx, email))) return;
   const message = `An organization manages the addresses on ${domainOf(email)}.`;
-  throw new Refusal('address_managed', message, { hint: 'Ask its administrator.' });
+  throw new Refusal('address_managed', message, {
+    hint: 'The address cannot be changed, and its account cannot be deleted by its person, while an organization manages it.',
+  });
 }

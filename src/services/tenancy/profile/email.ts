@@ -53,7 +53,7 @@ export const requestEmail = operation({
     const limit = { name: 'new addresses', of: accountId, max: maxPerHour, seconds: 3600 };
     const asked = { email: input.email, accountId, from: account.email };
     await transaction(async () => {
-      await requirePlace(ctx, limit, 'You have changed your address too often.');
+      await requirePlace(ctx, limit, 'You have requested too many address changes.');
       await countAsking(ctx);
       await queueAsked(ctx, { about: 'newAddress', ...asked });
     });

@@ -1,6 +1,7 @@
+import { Op } from 'sequelize';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { type Account, hasSecondFactor } from '../../../database/models/account.ts';
+import { Account, hasSecondFactor } from '../../../database/models/account.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
@@ -8,8 +9,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { counted } from '../../../text/words.ts';
 import { requireSecondFactorIfAny, type Standing } from '../../foundation/authority/require.ts';
-import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { findOwner, ownsAddress } from '../../foundation/domain-names/owns.ts';
+import { ownsAddress } from '../../foundation/domain-names/owns.ts';
 import { sessionsEnding } from '../../foundation/ending.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { ref, userRef } from '../../foundation/fields.ts';
@@ -56,7 +56,7 @@ export const resetMemberFactor = operation({
       const { membership, account, shown } = await holdMembership(organization, input.user);
       requireRank(ctx, standing, membership);
       const byOperator = standing.role === 'operator';
-      if (!byOperator && !(await isOwn(ctx, organization.id, account)))
+      if (!byOperator && !(await canBeHelped(ctx, organization.id, account)))
         throw operatorNeeded(account);
       if (!hasSecondFactor(account)) {
         throw new Refusal(
@@ -67,8 +67,6 @@ export const resetMemberFactor = operation({
       const removed = await removeFactors(ctx, account);
       const by = byOperator ? null : organization.name;
       const told = await notify(ctx, account, { what: 'second-factor-reset', by });
-      if (!byOperator && !(await hasWayIn(ctx, await account.reload())))
-        throw operatorNeeded(account);
       await recordEvent(ctx, {
         kind: 'member.second_factor.reset',
         ...eventAbout('user', { id: account.id, name: shown.name }, organization.id),
@@ -92,11 +90,19 @@ function requireRank({ actor }: Context, { role }: Standing, { accountId, role: 
   });
 }
 
-/** Whether the account is the organization's alone: on its verified domain, and in no other one. */
-async function isOwn(ctx: Context, organizationId: string, account: Account): Promise<boolean> {
+/**
+ * Whether the organization can reset the factor: the account is on its verified domain, in no other
+ * organization, and keeps a way in (security O14).
+ */
+async function canBeHelped(
+  ctx: Context,
+  organizationId: string,
+  account: Account,
+): Promise<boolean> {
   const trusted = ctx.config.trust.domains === 'off' && account.email !== null;
   if (!trusted && !(await ownsAddress(organizationId, account.email))) return false;
-  return !(await belongsElsewhere(ctx, account.id, organizationId));
+  if (await belongsElsewhere(ctx, account.id, organizationId)) return false;
+  return hasWayIn(ctx, account, { without: 'all' });
 }
 
 async function removeFactors(ctx: Context, account: Account) {
@@ -141,11 +147,16 @@ function nameOf({ email, name }: { email: string | null; name: string }): string
  * the operator can.
  */
 export async function findHelper(ctx: Context, account: Account): Promise<string | null> {
-  const { id: accountId, email } = account;
-  const organizationId = email === null ? null : await findOwner(domainOf(email));
-  if (organizationId === null || (await belongsElsewhere(ctx, accountId, organizationId)))
-    return null;
-  const where = { organizationId, accountId };
-  if ((await Membership.count({ where })) === 0) return null;
+  const { id: accountId } = account;
+  const memberships = await Membership.findAll({ where: { accountId }, limit: 2 });
+  const [membership] = memberships;
+  if (membership === undefined || memberships.length > 1) return null;
+  const { organizationId } = membership;
+  if (!(await canBeHelped(ctx, organizationId, account))) return null;
+  const others = await Membership.count({
+    where: { organizationId, role: 'owner', accountId: { [Op.ne]: accountId } },
+    include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
+  });
+  if (others === 0) return null;
   return (await Organization.findByPk(organizationId))?.name ?? null;
 }

@@ -104,11 +104,11 @@ async function findOwners({ id: organizationId }: Organization): Promise<Account
   return memberships.map(({ account }) => account);
 }
 
-/** Whether the account has a way to sign in. With `without`, as if that passkey were removed. */
+/** Whether the account has a way to sign in; with `without`, as if this passkey, or all, were removed. */
 export async function hasWayIn(
   ctx: Context,
   account: Account,
-  { without }: { without?: string } = {},
+  { without }: { without?: string | 'all' } = {},
 ): Promise<boolean> {
   return canSignIn(ctx, account, await findGoverningSettings(ctx, account.email), without);
 }
@@ -144,6 +144,7 @@ async function hasPasskey(
   without?: string,
 ): Promise<boolean> {
   if (!isMethodAllowed(governing, 'passkey') || findPasskeyObstacle(ctx) !== null) return false;
+  if (without === 'all') return false;
   const others = without === undefined ? {} : { id: { [Op.ne]: without } };
   return (
     (await Passkey.count({ where: { accountId, signsIn: true, suspendedAt: null, ...others } })) > 0
