@@ -115,7 +115,7 @@ function tellExisting<View extends object>(
   const { json, quiet } = call.flags;
   // With --quiet, a script expects only the secret. An existing object shows none.
   if (json || !quiet || secret === undefined) call.show({ ...view, created: false }, fields);
-  call.note('The object exists already. Nothing was changed.');
+  call.note('The object already exists. Nothing was changed.');
   return { view, made: false };
 }
 
@@ -132,7 +132,7 @@ function requireSame({ typed }: Call, has: Input, given: Input): void {
   const told = differs.map(
     (one) => `${typed(one.field)} is ${JSON.stringify(one.is)}, not ${JSON.stringify(one.given)}`,
   );
-  throw new Refusal('exists_differently', `The object exists already, but ${told.join('; ')}.`, {
+  throw new Refusal('exists_differently', `The object already exists, but ${told.join('; ')}.`, {
     hint: 'Change the existing object first, or give the settings that it has.',
     extra: { differs },
   });

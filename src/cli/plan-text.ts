@@ -34,7 +34,7 @@ export function planLines(
       ]),
     ),
     ...part(
-      'After the apply, run these commands. Each makes a secret and shows it once:',
+      'After the apply, run these commands. Each creates a secret and shows it once:',
       secretsMade(changes, org),
     ),
   ];

@@ -49,7 +49,7 @@ const allSettings = z.strictObject({
   trust: settingGroup({
     domains: help(
       oneOf('enforce', 'off').default('enforce'),
-      'off: single sign-on and directories need no verified domain',
+      'off: single sign-on and directories do not need a verified domain',
     ),
   }),
   mail: settingGroup({
@@ -176,7 +176,7 @@ const allSettings = z.strictObject({
     ),
   }),
   ldap: settingGroup({
-    allowPlaintext: help(onOff.default('off'), 'on: connections to directories need no TLS'),
+    allowPlaintext: help(onOff.default('off'), 'on: connections to directories do not need TLS'),
   }),
   log: settingGroup({
     level: help(

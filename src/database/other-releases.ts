@@ -50,7 +50,7 @@ function inUse(others: string, dialect: Link['dialect']): Refusal {
     dialect === 'sqlite' ? '' : ` Behind a connection pooler, wait ${liveSeconds} seconds more.`;
   return new Refusal(
     'conflict',
-    `The database must be migrated, but another release of idctl uses it${others}.`,
+    `The database must be migrated, but another release of idctl is using it${others}.`,
     {
       hint: {
         technical: `Stop the daemons and commands of the other release, then start this one again.${pooler} To migrate anyway: idctl migrate --yes`,

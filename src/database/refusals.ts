@@ -12,7 +12,8 @@ interface Meaning {
 const gone: Meaning = {
   message: 'The database cannot be reached.',
   hint: {
-    technical: 'Check that the database runs, and that database.url is right. Then try again.',
+    technical:
+      'Check that the database is running, and that database.url is right. Then try again.',
   },
 };
 const standby: Meaning = {

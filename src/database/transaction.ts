@@ -155,7 +155,7 @@ function oneAtATime(): Begin {
 }
 
 function tooMuchToWrite(): Refusal {
-  return new Refusal('database_busy', 'Too many writes wait for the database.', {
+  return new Refusal('database_busy', 'Too many writes are waiting for the database.', {
     hint: 'Try again in a few seconds.',
     retryAfter: 2,
   });

@@ -29,7 +29,7 @@ const problemSchema = {
     },
     moreErrors: {
       type: 'integer',
-      description: 'How many more fields are wrong at least; a refusal names 20',
+      description: 'The number of further wrong fields, at least; a refusal names 20',
     },
   },
 };

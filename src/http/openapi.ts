@@ -54,7 +54,7 @@ function describeAccess({ access, cli, speaks }: Route): string {
   const typed = cli === undefined ? '' : ` On the command line: \`idctl ${cli}\`.`;
   if (speaks === 'oauth')
     return `For apps, with client id and secret in the form or as HTTP Basic.${typed}`;
-  if (access === 'public') return `Needs no credential.${typed}`;
+  if (access === 'public') return `Does not need a credential.${typed}`;
   const { least, orInProject, session, effect } = ruleOf(access);
   const who = least === 'user' ? 'a signed-in person' : `the role ${least} in the organization`;
   const project = orInProject === undefined ? '' : `, or ${orInProject} in the project`;

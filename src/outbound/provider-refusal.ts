@@ -38,7 +38,7 @@ export function providerFailed(
     'provider_failed',
     `The identity provider's ${names[stage]} could not be used: ${why}`,
     {
-      hint: rest.hint ?? 'Check the issuer of the connection, and that the provider runs.',
+      hint: rest.hint ?? 'Check the issuer of the connection, and that the provider is running.',
       failure,
       extra: failure,
       cause: rest.cause,

@@ -122,7 +122,7 @@ describe('interface page: exit codes for servers that fail', () => {
       'Do this on the account page, URL/. Or the operator',
     );
     expect(await hintOf(401, 'invalid_credential', 'Refresh the session.')).toContain(
-      'Make a token on the account page, URL/. Then store it: idctl login URL (or set IDCTL_TOKEN)',
+      'Create a token on the account page, URL/. Then store it: idctl login URL (or set IDCTL_TOKEN)',
     );
   });
 

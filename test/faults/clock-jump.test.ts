@@ -209,7 +209,7 @@ test('X5 the log, status, the metrics and doctor name the jump and what to do', 
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
       level: 'warn',
-      msg: 'the clock jumped, so nothing expired is deleted; the check named sweep says how to go on',
+      msg: 'the clock jumped, so nothing expired is deleted; the check named sweep says what to do',
       reason: expect.stringMatching(/^the clock says .+Z, and the last sweep was at .+Z$/),
     }),
   ]);

@@ -51,10 +51,10 @@ test('while a daemon of an older release runs, a newer idctl applies no migratio
   const older = await site.serve();
   const refused = await migrateNewer();
   expect(refused).toMatchObject({ code: 1 });
-  expect(refused.stderr).toContain('another release of idctl uses it');
+  expect(refused.stderr).toContain('another release of idctl is using it');
   expect(refused.stderr).toContain('Stop the daemons and commands of the other release');
   expect(refused.stderr).toContain('idctl migrate --yes');
-  await expect(serveNewer()).rejects.toThrow('another release of idctl uses it');
+  await expect(serveNewer()).rejects.toThrow('another release of idctl is using it');
   expect(copies()).toEqual([]);
   expect((await signIn(older)).status).toBe(200);
   expect(await older.stop()).toBe(0);

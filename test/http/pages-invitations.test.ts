@@ -73,7 +73,7 @@ describe('inviting in the browser', () => {
     const done = await (await open(clients.admin, path)).submit(path, { emails, role: 'member' });
     expect(done.status).toBe(200);
     expect(done.text).toContain('alert(1)&lt;/script&gt; must be an e-mail address');
-    expect(done.text).toContain(`${people.member.email} is a member of ${org.slug} already.`);
+    expect(done.text).toContain(`${people.member.email} is already a member of ${org.slug}.`);
     expect(done.body).not.toContain('<script>');
     expect(typedIn(done)?.split('\n').at(-1)).toBe(people.member.email);
     expect(await waiting(clients.admin, org.slug)).toEqual(['bo@new.test member']);

@@ -56,7 +56,7 @@ test('P17 before the first second factor, the page says what follows; then it sh
   for (const code of codes) expect(file).toContain(code);
   expect(shown.body).toMatch(/<input type="checkbox" required> I have stored them/);
   const { text, body } = await open(client, '/');
-  expect(text).toContain('10 codes are left, made 1 minute ago.');
+  expect(text).toContain('10 codes are left, created 1 minute ago.');
   for (const code of codes) expect(body).not.toContain(code);
 });
 

@@ -626,7 +626,7 @@ test('doctor names mapped groups that SCIM does not push', async () => {
     );
   expect(await found()).toMatchObject({ ok: true });
   await addMapping(idctl.operator(), { org, group: 'Dev', orgRole: 'member' });
-  expect(await found()).toMatchObject({ ok: false, message: 'SCIM pushes no group "Dev"' });
+  expect(await found()).toMatchObject({ ok: false, message: 'SCIM does not push "Dev"' });
   await client.send('POST', '/Groups', { displayName: 'x', externalId: 'Dev' });
   expect(await found()).toMatchObject({ ok: true });
 });

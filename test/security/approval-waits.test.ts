@@ -28,7 +28,7 @@ import { connected, registration, signInAt } from '../support/sso.ts';
 import { tokenOf } from '../support/tokens.ts';
 import { typeLine } from '../support/typing.ts';
 
-// The commands that say that a connection waits for the approval of an owner (security I8).
+// The commands that say that a connection is waiting for an owner's approval (security I8).
 
 let idctl: Idctl;
 let provider: OpenIdProvider;
@@ -89,7 +89,7 @@ describe.each([
     expect(body.steps.at(-1)).toMatchObject({
       name: 'approval',
       ok: true,
-      seen: 'waits for the approval of an owner',
+      seen: "is waiting for an owner's approval",
       hint: expect.stringContaining('An owner approves it on the account page.'),
       next: expect.arrayContaining([
         expect.objectContaining({ operation: `${kind}.approve`, with: { org: org.slug } }),
@@ -109,7 +109,7 @@ describe.each([
       (await doctor(org)).find(({ name }) => name === `${called} of ${org.slug}`);
     const note = {
       ok: true,
-      message: expect.stringContaining('waits for the approval of an owner'),
+      message: expect.stringContaining("is waiting for an owner's approval"),
       hint: hintLike(`idctl ${kind} approve --org ${org.slug}`),
     };
     expect(await find()).toMatchObject(note);
@@ -141,7 +141,7 @@ describe.each([
     const file = join(home, 'document.yaml');
     const changed = { ...Object(document[kind]), [field]: 'teams' };
     await writeFile(file, JSON.stringify({ ...document, [kind]: changed }));
-    const note = `The connection waits for the approval of an owner. Until then, no owner can sign in through it. An owner approves it on the account page. Or the operator approves it: idctl ${kind} approve --org ${org.slug}\n`;
+    const note = `The connection is waiting for an owner's approval. Until then, no owner can sign in through it. An owner approves it on the account page. Or the operator approves it: idctl ${kind} approve --org ${org.slug}\n`;
     expect(await remotely([kind, 'set', ...about, option, 'roles'])).toContain(note);
     expect(await remotely([kind, 'enable', ...about])).toContain(note);
     expect(await onHost([kind, 'set', ...about, option, 'units'])).toContain(note);
@@ -163,7 +163,7 @@ describe.each([
     const found = (await doctor(org)).find(({ name }) => name === `${called} of ${org.slug}`);
     expect(found).toMatchObject({
       ok: false,
-      message: expect.stringMatching(/failed: .+[^.]; it also waits for the approval of an owner$/),
+      message: expect.stringMatching(/failed: .+[^.], and it is waiting for an owner's approval$/),
     });
   });
 });

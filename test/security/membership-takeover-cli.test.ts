@@ -85,7 +85,7 @@ describe('I3 the operator adds a member', { timeout: 120_000 }, () => {
   test('I3 `user show` lists the credentials that a stranger made', async () => {
     const { email } = await squatted();
     const { out } = await run(`user show ${email}`);
-    expect(out).toContain('not verified: this instance sent no mail');
+    expect(out).toContain('not verified: this instance did not send mail');
     expect(out).toMatch(/Signs in with: +a password; 1 token \(\d{4}-\d\d-\d\d\); 1 session/);
   });
 

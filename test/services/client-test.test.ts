@@ -215,7 +215,7 @@ test('the test reports a host that does not resolve, a private back-channel addr
   expect(step('redirect URI https://10.')?.hint).toMatch(/^idctl could not connect to it/);
   expect(step('back-channel')?.hint).toMatch(/outbound\.allow/);
   expect(step('client secret')?.hint).toMatch(
-    /^Make a new one: POST .+\/clients\/client-.+\/rotate$/,
+    /^Create a new one: POST .+\/clients\/client-.+\/rotate$/,
   );
 });
 

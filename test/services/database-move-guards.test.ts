@@ -142,7 +142,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     const { code, err } = await late.run();
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining('holds the unfinished copy of another move'),
+      expect.stringContaining('contains the unfinished copy of another move'),
     ]);
     expect((await late.look()).to.code).toBe(3);
     await exchange(late.from, earlier);
@@ -187,7 +187,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     const { code, err } = await move.run();
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining('but that address now holds another database'),
+      expect.stringContaining('but that address now has another database'),
     ]);
   });
 

@@ -159,7 +159,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
       const to = await both.fresh('sqlite');
       await writeFile(to.slice('sqlite:'.length), text, { mode });
       const { code, err } = await moveTo(site, to, at(from));
-      expect([code, err]).toEqual([1, expect.stringContaining('exists already')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('already exists')]);
     }
   });
 });

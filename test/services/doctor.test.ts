@@ -287,10 +287,10 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       IDCTL_KEY_FILE: join(other.IDCTL_CONFIG, '../master.key'),
     });
     expect(failed['base URL']?.message).toBe(
-      `the daemon at ${idctl.baseUrl} serves another database`,
+      `the daemon at ${idctl.baseUrl} uses another database`,
     );
     const { out } = await run(['status'], { ...surroundings(), ...other });
-    expect(out).toMatch(/\nDaemon: +the daemon at this address serves another database\n/);
+    expect(out).toMatch(/\nDaemon: +the daemon at this address uses another database\n/);
   });
 
   test('names the address of a daemon of this database that listens elsewhere', async () => {

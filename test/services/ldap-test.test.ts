@@ -117,7 +117,7 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
       [
         { searchBase: `ou=nowhere,${suffix}` },
         'base',
-        'is not there, or the service account may not see it',
+        'does not exist, or the service account may not see it',
       ],
       [{ searchFilter: '(roomNumber={username})' }, 'filter', 'the filter matches no entry'],
       [{ username: 'nobody' }, 'filter', 'no entry matches the filter with this user name'],
@@ -184,11 +184,11 @@ describe.skipIf(counterpartMissing('slapd'))('interface page: POST …/ldap/test
     const { ask, branch } = await tester();
     const seenFor = async (searchBase: string) => last(await ask({ searchBase })).seen;
     expect(await seenFor(`ou=staff, ou=offices,${branch}`)).toBe(
-      `ou=staff, ou=offices,${branch} is not there, or the service account may not see it; its parent ${branch} is there (LDAP result code 32)`,
+      `ou=staff, ou=offices,${branch} does not exist, or the service account may not see it; its parent ${branch} exists (LDAP result code 32)`,
     );
-    expect(await seenFor(`cn=a\\,b,${suffix}`)).toContain(`its parent ${suffix} is there`);
+    expect(await seenFor(`cn=a\\,b,${suffix}`)).toContain(`its parent ${suffix} exists`);
     expect(await seenFor('ou=people,dc=elsewhere,dc=test')).toBe(
-      'ou=people,dc=elsewhere,dc=test is not there, or the service account may not see it; none of its parents is there (LDAP result code 32)',
+      'ou=people,dc=elsewhere,dc=test does not exist, or the service account may not see it; none of its parents exists (LDAP result code 32)',
     );
   });
 

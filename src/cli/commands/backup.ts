@@ -181,7 +181,7 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
 
 function next({ here }: Call, keepTokens: boolean): string {
   const tokens =
-    'Suspended tokens, apps and clients need a new secret. Their owner makes it, or you do:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, or idctl scim token rotate\n';
+    'Suspended tokens, apps and clients need a new secret. Their owner creates it, or you do:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, or idctl scim token rotate\n';
   const passkeys =
     'Passkeys are a second factor only until their person signs in another way. A person under "Cannot sign in" has no other way: idctl user login-link EMAIL\n';
   const webhooks = `Webhooks are disabled, because this may be a test copy. To enable one: ${here('idctl webhook enable ID')}\n`;

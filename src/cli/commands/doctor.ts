@@ -25,7 +25,7 @@ export function addDoctorCommand(program: Command): void {
     options: {
       '--org <org>': 'check only this organization, by id or slug',
       '--confirm-clock':
-        'after a jump of the clock: say that it is right, so that expired data is deleted',
+        'after a jump of the clock: confirm that it is right, so that expired data is deleted',
     },
     example: 'idctl doctor --org acme',
     run: doctor,

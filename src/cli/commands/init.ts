@@ -101,7 +101,7 @@ async function init(call: Call): Promise<void> {
     call.show<View>({ ...view, ...made }, fields(given ? 'as given' : 'unchanged'));
     if (!created)
       call.note(
-        'This instance is set up already. Its organizations and accounts were not changed.',
+        'This instance is already set up. Its organizations and accounts were not changed.',
       );
   } finally {
     await operator.app.close();
@@ -137,7 +137,7 @@ async function requireUnchanged(call: Call, loaded: LoadedConfig, file: string):
   const after = Object.values(asked(loaded.config));
   const others = before.filter(([, value], at) => value !== after[at]).map(([key]) => key);
   if (others.length === 0) return;
-  const message = `${file} exists already, with a different ${others.join(' and ')}.`;
+  const message = `${file} already exists, with a different ${others.join(' and ')}.`;
   throw new Refusal('conflict', message, {
     hint: { technical: `Edit ${file}: idctl init does not change a configuration.` },
   });

@@ -26,7 +26,7 @@ const fields: Fields<Pick<Shown, 'email' | 'role' | 'expiresAt' | 'id'>> = [
 const states = {
   inviter_left: 'invalid: the inviter left',
   inviter_disabled: 'invalid: the inviter is disabled',
-  inviter_role: 'invalid: the inviter may not invite for this role',
+  inviter_role: 'invalid: the inviter may not invite people to this role',
 };
 
 const listed: Fields<z.output<typeof invitationView>> = [

@@ -12,9 +12,9 @@ export function addPreview(mappings: Command): void {
     required: org,
     options: {
       '--user <user>': 'the account, by address or id',
-      '--groups <list>': 'plan with these groups, separated by commas',
-      '--group <group...>': 'plan with this group; can be repeated',
-      '--from-attempt <id>': 'plan with the groups of an attempt, by its id or reference',
+      '--groups <list>': 'preview with these groups, separated by commas',
+      '--group <group...>': 'preview with this group; can be repeated',
+      '--from-attempt <id>': 'preview with the groups of an attempt, by its id or reference',
     },
     example: 'idctl mappings preview --org acme --user ada@acme.com --groups dev,ops',
     run: async (call) => {
@@ -32,7 +32,7 @@ export function addPreview(mappings: Command): void {
       const plan = await call.operate(previewMappings, given);
       if (call.flags.json) return call.show(plan, []);
       call.show(plan, groups);
-      call.table(lines(plan), steps, 'The next sign-in would change nothing.');
+      call.table(lines(plan), steps, 'The next sign-in would not change anything.');
     },
   });
 }

@@ -33,7 +33,7 @@ export function addMemberCommands(program: Command): void {
   verb(member, 'add <email>', {
     summary: 'Add an existing account to an organization',
     detail:
-      'If the address was never verified, anyone may have made the account. If the organization owns the domain of that address, the credentials of the account end first. On the host, the command then asks for confirmation, or needs --yes. --keep-credentials keeps them.',
+      'If the address was never verified, anyone may have created the account. If the organization owns the domain of that address, the credentials of the account end first. On the host, the command then asks for confirmation, or needs --yes. --keep-credentials keeps them.',
     required: { ...org, ...role },
     options: {
       '--keep-credentials':
@@ -155,7 +155,9 @@ async function agreedFate(call: Call, input: Record<string, unknown>): Promise<'
   const { findUnproven } = await additions();
   const found = await call.operate(findUnproven, input);
   if (found.length === 0) return undefined;
-  call.note(`The address ${input['email']} was never verified. Anyone may have made this account.`);
+  call.note(
+    `The address ${input['email']} was never verified. Anyone may have created this account.`,
+  );
   call.note('--keep-credentials keeps its credentials.');
   await call.confirm(`End its credentials (${found.map(credentialText).join('; ')})?`);
   return 'end';

@@ -7,7 +7,7 @@ export function addMigrateCommand(program: Command): void {
   verb(program, 'migrate', {
     summary: 'Update the database schema to this version of idctl',
     detail:
-      'While another release of idctl uses the database, pending migrations are refused. --yes applies them anyway.',
+      'While another release of idctl is using the database, pending migrations are refused. --yes applies them anyway.',
     example: 'idctl migrate',
     run: async (call) => {
       const applied: string[] = [];

@@ -109,7 +109,7 @@ export function addScimCommands(program: Command): void {
     example: 'idctl scim log --org acme',
     run: async (call) => {
       const { listScimRequests } = await import('../../services/provisioning/scim/log.ts');
-      await call.list(listScimRequests, request, 'The SCIM client has sent no request yet.');
+      await call.list(listScimRequests, request, 'The SCIM client has not sent a request yet.');
     },
   });
 }

@@ -152,7 +152,7 @@ function endInTime(app: App, code: number): void {
 /** Throws the error again. If another idctl uses the address, the refusal says so. */
 async function notTwice(error: unknown, listen: string): Promise<never> {
   if (!(error instanceof Refusal) || !(await isIdctlAt(listen))) throw error;
-  throw new Refusal(error.code, `idctl already runs at ${listen}.`, {
+  throw new Refusal(error.code, `idctl is already running at ${listen}.`, {
     cause: error.cause,
     hint: {
       technical:

@@ -79,7 +79,7 @@ function noteReach(call: Call, { governs }: Reach): void {
   if (governs) return;
   const { org } = call.input;
   call.note(
-    `These settings apply to no account yet: ${org} has no verified domain.\nAdd a domain: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
+    `These settings do not apply to any account yet: ${org} has no verified domain.\nAdd a domain: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
   );
 }
 

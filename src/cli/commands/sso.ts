@@ -99,7 +99,7 @@ export function addSsoCommands(program: Command): void {
     required: org,
     rehearsable: true,
     detail:
-      'A connection waits for an owner if another person or a token changed where it points. It then signs in other members only. A token cannot approve: an owner approves on the account page, or the operator runs this command on the host.',
+      'If another person or a token changed where a connection points, an owner must approve it. Until then, owners cannot sign in through it. A token cannot approve: an owner approves on the account page, or the operator runs this command on the host.',
     example: 'idctl sso approve --org acme --yes',
     run: async (call) => {
       const { approveSso, showSso } = await operations();

@@ -31,7 +31,8 @@ const shown: Fields<z.output<typeof shownUserView>> = [
   ...block,
   [
     'Proof',
-    (view) => (view.awaitsCode ? 'not verified: a mailed code waits' : proofs[view.emailProof]),
+    (view) =>
+      view.awaitsCode ? 'not verified: waiting for a mailed code' : proofs[view.emailProof],
   ],
   ['Locked', (view) => view.lockouts.map(lockoutText).join('; ') || 'no'],
   ['Signs in with', (view) => view.credentials.map(credentialText).join('; ') || noWay(view)],
@@ -49,7 +50,7 @@ function noWay({ singleSignOn }: z.output<typeof shownUserView>): string {
 
 const proofs: Record<z.output<typeof shownUserView>['emailProof'], string> = {
   none: 'not verified',
-  auto: 'not verified: this instance sent no mail',
+  auto: 'not verified: this instance did not send mail',
   mail: 'a mailed code',
   domain: 'the organization that owns the domain',
   'former domain': 'an organization that has since given up the domain',

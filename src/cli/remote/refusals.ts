@@ -51,8 +51,8 @@ function remoteHint(origin: string, code: RefusalCode, hint?: string): Next | un
   if (code === 'scope_required') {
     const [scope] = /\b(write|admin)\b/.exec(hint ?? '') ?? ['admin'];
     return [
-      `Make a token of scope ${scope} on the account page, ${origin}/.`,
-      { say: 'Or the operator makes one on the host', operation: 'pat.create', with: { scope } },
+      `Create a token of scope ${scope} on the account page, ${origin}/.`,
+      { say: 'Or the operator creates one on the host', operation: 'pat.create', with: { scope } },
       { technical: store },
     ];
   }
@@ -60,7 +60,7 @@ function remoteHint(origin: string, code: RefusalCode, hint?: string): Next | un
     return `Do this on the account page, ${origin}/. Or the operator does this on the host.`;
   if (code === 'invalid_credential')
     return {
-      technical: `Make a token on the account page, ${origin}/. ${store} (or set IDCTL_TOKEN)`,
+      technical: `Create a token on the account page, ${origin}/. ${store} (or set IDCTL_TOKEN)`,
     };
   return undefined;
 }

@@ -41,7 +41,7 @@ export const twoFactorRoutes = [
     cli: 'recovery-code regenerate',
   }),
   routeTo('public', 'POST', '/api/v1/auth/second-factor', {
-    summary: 'Send the second factor of a sign-in that waits for it',
+    summary: 'Send the second factor of a sign-in that is waiting for it',
     input: secondFactorInput,
     output: signedInView,
     filled: { pending: { cookie: 'second_factor' }, browser: { cookie: 'passkey' } },

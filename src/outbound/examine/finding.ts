@@ -40,7 +40,7 @@ const hints: Partial<Record<NetworkReason, string>> = {
   redirected: 'Use the address that answers without a redirect.',
   too_large: 'Make the response of the provider smaller.',
   name_not_found: 'Check the spelling, and that this machine can resolve the name.',
-  connection_refused: 'Check the port, and that the provider runs.',
+  connection_refused: 'Check the port, and that the provider is running.',
   tls_untrusted:
     'Make the provider send its full certificate chain, or add its certificate authority to outbound.caFile.',
   tls_name_mismatch: 'Use a name in the certificate, or get a certificate for this name.',

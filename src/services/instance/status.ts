@@ -117,7 +117,7 @@ async function askDaemon(ctx: Context, address: string, idle: boolean) {
     const { status, body } = await ctx.outbound.reach(`${address}/readyz`);
     if (status !== 200) return notReady(`not ready (HTTP ${status})`);
     if (await servesAnother(ctx, address, idle))
-      return notReady('the daemon at this address serves another database');
+      return notReady('the daemon at this address uses another database');
     // A daemon of an older release may not report this.
     const writable = readiness.safeParse(jsonIn(body)).data?.writable ?? true;
     return { ready: true, writable, message: writable ? 'ready' : 'ready, but writes fail' };

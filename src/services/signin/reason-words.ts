@@ -26,7 +26,7 @@ export const reasonSentences: Record<
 
   state_invalid:
     'The person came back from the provider too late, or idctl did not send them there.',
-  state_replayed: 'This sign-in was finished already: its page was opened again.',
+  state_replayed: 'This sign-in had already been completed: its page was opened again.',
   other_browser: 'The sign-in began in another browser.',
   other_person: 'Another person was signed in when the account was connected.',
   code_of_another_provider: 'The authorization code was sent to another provider before.',
@@ -48,7 +48,7 @@ export const reasonSentences: Record<
   wrong_challenge: 'The passkey answered a request that idctl did not make.',
   challenge_expired: 'The passkey answered too late.',
   challenge_of_another_use: 'The passkey answered a request for another purpose.',
-  challenge_replayed: 'This answer of the passkey was used already.',
+  challenge_replayed: 'This answer of the passkey had already been used.',
   unknown_credential: 'No account has this passkey.',
   wrong_signature: 'The signature of the passkey is wrong.',
   counter_went_back: 'The counter of the passkey went back: the passkey may have been copied.',

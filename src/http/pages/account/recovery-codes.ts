@@ -16,7 +16,7 @@ export function recoveryCodesSection(
   const left =
     createdAt === null
       ? 'You have no recovery codes.'
-      : `${counted(remaining, 'code is', 'codes are')} left, made ${ago(draft.ctx.now, createdAt)}.`;
+      : `${counted(remaining, 'code is', 'codes are')} left, created ${ago(draft.ctx.now, createdAt)}.`;
   const content = html`<p>${left} If you cannot use your other second factor, sign in with a recovery code.</p>
 ${remaining > 0 && html`<p class="quiet">If you create new codes, the old ones are refused.</p>`}`;
   const button = html`<button class="small" type="submit">Create new recovery codes</button>`;
@@ -58,7 +58,7 @@ function fileOf({ ctx }: Visit, { email, name }: Me, codes: string): string {
   const { instance, baseUrl } = ctx.config;
   const lines = [
     `Recovery codes of ${email ?? name} for ${instance.name}, ${baseUrl}`,
-    `Made on ${dayText(ctx.now)}. Each code is valid once.`,
+    `Created on ${dayText(ctx.now)}. Each code is valid once.`,
     '',
     codes,
   ];

@@ -25,7 +25,7 @@ export async function mayDeleteExpired(ctx: Context): Promise<boolean> {
   if (held === null) return true;
   const reason = `the clock says ${now.toISOString()}, and the last sweep was at ${sweptAt.toISOString()}`;
   const message =
-    'the clock jumped, so nothing expired is deleted; the check named sweep says how to go on';
+    'the clock jumped, so nothing expired is deleted; the check named sweep says what to do';
   ctx.log.warn({ reason }, message);
   return false;
 }

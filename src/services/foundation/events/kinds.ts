@@ -278,11 +278,15 @@ export const eventKinds = {
     'Groups set the roles of many people; `changed` of `people` have other roles now',
     { people: number, changed: number },
   ),
-  'scim.address.taken': inOrg('user', 'Another record has the address, so this account gets none', {
-    email: personal.nullable(),
-    record: text,
-    holder: text,
-  }),
+  'scim.address.taken': inOrg(
+    'user',
+    'Another record has the address, so this account does not get it',
+    {
+      email: personal.nullable(),
+      record: text,
+      holder: text,
+    },
+  ),
 
   'signin.saved': inOrg('organization', 'The sign-in settings were saved', {
     password: flag,
@@ -302,10 +306,14 @@ export const eventKinds = {
   ),
   'client.rotated': inOrg('client', 'A client has a new secret; the old one is refused', {}),
   'client.removed': inOrg('client', 'A client was removed', {}),
-  'client.refused': inOrg('client', 'A client did not admit a person, or its secret was refused', {
-    account: text.optional(),
-    ...refused,
-  }),
+  'client.refused': inOrg(
+    'client',
+    'A person was refused access to an application, or the secret of a client was refused',
+    {
+      account: text.optional(),
+      ...refused,
+    },
+  ),
   'client.session.started': inOrg('client', 'A session signed in to a client', {
     account: text,
     session: text,
@@ -438,7 +446,7 @@ export const eventKinds = {
     {},
   ),
   'user.totp.reset': onInstance('user', 'The operator removed an authenticator or passkeys', {}),
-  'user.recovery_codes.created': onInstance('user', 'New recovery codes were made', {}),
+  'user.recovery_codes.created': onInstance('user', 'New recovery codes were created', {}),
   'user.recovery_code.used': onInstance('user', 'A recovery code was used up', {
     remaining: number,
   }),

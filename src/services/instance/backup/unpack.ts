@@ -112,7 +112,7 @@ async function requireNoFile(file: string): Promise<void> {
   const left = ['-wal', '-journal'].map((end) => `${file}${end}`).find((path) => existsSync(path));
   const taken = found !== null && found.size > 0 ? file : left;
   if (taken === undefined) return;
-  throw new Refusal('conflict', `There is a database already: ${taken}.`, {
+  throw new Refusal('conflict', `A database already exists: ${taken}.`, {
     hint: {
       technical:
         'A restore never replaces data. Stop idctl and move the file away, with its -wal and -shm, or set database.url to a new file.',

@@ -77,7 +77,7 @@ async function findingOf(
 function withWaiting(finding: Finding, waiting: ReturnType<typeof findWaiting>): Finding {
   if (waiting === null) return finding;
   if (finding.ok) return right(`${finding.seen}; ${waiting.seen}`, waiting.hint);
-  return wrong(`${finding.seen.replace(/\.$/, '')}; it also ${waiting.seen}`, finding.hint);
+  return wrong(`${finding.seen.replace(/\.$/, '')}, and it ${waiting.seen}`, finding.hint);
 }
 
 /** The finding while `doctor` pauses, so as not to lock the service account (security L8). */

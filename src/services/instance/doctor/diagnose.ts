@@ -207,8 +207,8 @@ export async function checkSignUps({ config }: Pick<Context, 'config'>): Promise
   if (isMailConfigured({ config })) return null;
   const count = await Account.count({ where: { emailProof: 'none', awaitsCode: true } });
   if (count === 0) return null;
-  return check('sign-ups', 'no account waits for a mailed code', async () => {
-    const waiting = count === 1 ? '1 account waits' : `${count} accounts wait`;
+  return check('sign-ups', 'no account is waiting for a mailed code', async () => {
+    const waiting = count === 1 ? '1 account is waiting' : `${count} accounts are waiting`;
     return right(`${waiting} for a mailed code, and this instance does not send mail`, [
       { technical: 'Set mail.smtpUrl.' },
       { say: 'Or create the account yourself', operation: 'user.delete' },

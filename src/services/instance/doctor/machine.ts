@@ -76,8 +76,10 @@ export async function checkDaemon(
   if (file === null || digest === null || restDigest === null) return null;
   const found = await lookAtDaemons(ctx, { configuration: { file, digest, restDigest } });
   if (found === null) return null;
-  return check('daemon', `it runs with the current ${file}`, async () => {
+  return check('daemon', `it is running with the current ${file}`, async () => {
     const older = tellOlder(found);
-    return older !== null ? wrong(older.message, older.hint) : right(`runs the current ${file}`);
+    return older !== null
+      ? wrong(older.message, older.hint)
+      : right(`running with the current ${file}`);
   });
 }

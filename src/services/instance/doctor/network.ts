@@ -62,9 +62,9 @@ function checkBaseUrl(
     const issuer = metadata.safeParse(jsonIn(body)).data?.issuer ?? null;
     if (issuer === baseUrl) {
       if (servesAnother === undefined)
-        return right(baseUrl, 'Not checked: whether this daemon serves this database.');
+        return right(baseUrl, 'Not checked: whether this daemon uses this database.');
       return (await servesAnother())
-        ? wrong(`the daemon at ${baseUrl} serves another database`, ownPlace)
+        ? wrong(`the daemon at ${baseUrl} uses another database`, ownPlace)
         : right(baseUrl);
     }
     return wrong(

@@ -47,7 +47,7 @@ async function checkMappings({ id, slug }: Organization): Promise<Check | null> 
     if (unknown.length === 0) return right(`${groups} groups`);
     const named = unknown.map((group) => JSON.stringify(group)).slice(0, 3);
     const more = unknown.length > named.length ? ' and more' : '';
-    return wrong(`SCIM pushes no group ${named.join(', ')}${more}`, {
+    return wrong(`SCIM does not push ${named.join(', ')}${more}`, {
       to: 'compare the names',
       operation: 'scim.groups',
       with: { org: slug },
@@ -154,7 +154,7 @@ async function checkSignIn(ctx: Context, organization: Organization): Promise<Ch
     const alone =
       creation === 'anyone' ? 'orgs.creation is anyone' : 'it is not the only organization';
     return wrong(
-      `its settings apply to no account: the organization has no verified domain, and ${alone}`,
+      `its settings do not apply to any account: the organization has no verified domain, and ${alone}`,
       {
         say: 'Verify the e-mail domain of its members',
         operation: 'domain.add',

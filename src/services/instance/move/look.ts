@@ -49,7 +49,7 @@ export async function findCopy(to: Address, move: string): Promise<'none' | 'hal
   if (half !== null) {
     throw new Refusal(
       'conflict',
-      `${shown} holds the unfinished copy of another move, from ${half.from}.`,
+      `${shown} contains the unfinished copy of another move, from ${half.from}.`,
       {
         hint: { technical: `Set database.url to ${half.from} and run the same move again.` },
       },
@@ -58,7 +58,7 @@ export async function findCopy(to: Address, move: string): Promise<'none' | 'hal
   if (tables.includes('events') && (await hasReleased(to, move))) return 'released';
   throw new Refusal(
     'conflict',
-    `This database was moved to ${shown}, but that address now holds another database.`,
+    `This database was moved to ${shown}, but that address now has another database.`,
     {
       hint: 'Check the address. If the copy is lost, empty the new database, then run the move again.',
     },
@@ -104,7 +104,7 @@ function requireOwnFile({ url }: Address): void {
   const file = fileOf(url);
   const { uid, mode, size } = lstatSync(file);
   if (uid === process.geteuid?.() && (mode & 0o077) === 0 && size > 0) return;
-  throw new Refusal('conflict', `${file} exists already.`, {
+  throw new Refusal('conflict', `${file} already exists.`, {
     hint: 'A move never replaces data. Name a file that does not exist.',
   });
 }
@@ -122,7 +122,7 @@ export function ofTarget(to: Address, error: unknown): unknown {
   if (refusal?.code !== 'database_unreachable') return error;
   const hint = to.url.startsWith('sqlite:')
     ? `Name another file, or let the user ${userName()} write it and its folder.`
-    : 'Check the URL with its user and password, and that the server runs.';
+    : 'Check the URL with its user and password, and that the server is running.';
   return new Refusal(refusal.code, `The new database ${shownAddress(to)} cannot be used.`, {
     hint,
     cause: refusal,
@@ -139,7 +139,7 @@ export function fullTarget(to: Address, error: unknown): unknown {
 
 function notEmpty(to: Address, names: readonly string[]): Refusal {
   const half = unfinishedMarkIn(names);
-  const what = half === null ? '.' : `: it holds an unfinished copy of ${half.from}.`;
+  const what = half === null ? '.' : `: it contains an unfinished copy of ${half.from}.`;
   const one = to.url.startsWith('sqlite:')
     ? 'Name a file that does not exist.'
     : 'Create an empty database (createdb NAME) and name it.';

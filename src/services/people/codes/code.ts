@@ -21,7 +21,7 @@ export const givenCode = z
   .string()
   .max(20)
   .transform((text) => text.replace(/\s/g, ''))
-  .pipe(z.string().regex(/^\d{6}$/, 'must be the six digits of the mail'));
+  .pipe(z.string().regex(/^\d{6}$/, 'must be the six digits from the mail'));
 
 /** The one answer to an invalid code, whatever the reason. */
 export function codeInvalid(): Refusal {

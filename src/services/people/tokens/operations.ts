@@ -66,7 +66,7 @@ const createInput = z.strictObject({
     .optional()
     .describe(
       'read changes nothing. write (the default) changes things. admin also gives others access. ' +
-        'No token can do what needs a session. ' +
+        'A token can never do what needs a session. ' +
         'Only a session with your own second factor can create a token with scope admin.',
     ),
 });

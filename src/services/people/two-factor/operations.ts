@@ -132,7 +132,7 @@ async function requireRecent(ctx: Context, account: Account, at = ctx.now): Prom
 }
 
 function alreadyEnabled(): Refusal {
-  return new Refusal('already_exists', 'An authenticator app is enabled already.', {
+  return new Refusal('already_exists', 'An authenticator app is already enabled.', {
     hint: 'Disable it with a current code first. Then start a new enrolment.',
   });
 }

@@ -206,13 +206,13 @@ async function spendStep(accountId: string, step: number): Promise<void> {
 }
 
 function secondFactorInvalid(): Refusal {
-  return new Refusal('second_factor_invalid', 'This code is wrong or was used already.', {
+  return new Refusal('second_factor_invalid', 'This code is wrong or has already been used.', {
     hint: 'Enter the next code that your authenticator shows. If that fails too, check the clock of its device.',
   });
 }
 
 function recoveryCodeInvalid(): Refusal {
-  return new Refusal('second_factor_invalid', 'This code is wrong or was used already.', {
+  return new Refusal('second_factor_invalid', 'This code is wrong or has already been used.', {
     hint: 'Check the code, or enter another recovery code. Each one is valid once.',
   });
 }

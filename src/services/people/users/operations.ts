@@ -38,7 +38,7 @@ export const shownUserView = userView.extend({
     .describe('The proof of the address; none, auto and former domain do not count (security I3).'),
   awaitsCode: z
     .boolean()
-    .describe('Whether the account waits for the code that was mailed at its sign-up.'),
+    .describe('Whether the account is waiting for the code that was mailed at its sign-up.'),
   credentials: z.array(credentialView),
   singleSignOn: z
     .boolean()
@@ -86,7 +86,7 @@ export const createUser = operation({
         ...(input.locale === undefined ? {} : { locale: input.locale }),
       };
       const made = await refusingDuplicate(Account.create(row), {
-        message: `There is a user ${input.email} already.`,
+        message: `The user ${input.email} already exists.`,
         hint: { to: 'see this user', operation: 'user.show', with: { user: input.email } },
       });
       await recordEvent(ctx, {

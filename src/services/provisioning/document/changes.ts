@@ -37,7 +37,7 @@ export const planView = z.object({
         next: nextParts.optional(),
       }),
     )
-    .describe('Entries that wait for an outside step, such as the proof of a domain.'),
+    .describe('Entries that are waiting for an outside step, such as a TXT record.'),
   notCompared: z
     .array(z.string())
     .describe('Secrets that were withheld, so that the plan could not compare them.'),

@@ -102,7 +102,9 @@ export async function planWaiting(
   const runs = organizations.map((organization) =>
     planAll(organization, anew, stop)
       .catch((cause: unknown) => {
-        throw new Error(`people of SCIM groups of ${organization.id} were not planned`, { cause });
+        throw new Error(`roles from SCIM groups of ${organization.id} were not recomputed`, {
+          cause,
+        });
       })
       .finally(() => planning.delete(organization.id)),
   );

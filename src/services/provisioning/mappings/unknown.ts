@@ -15,10 +15,10 @@ export function neverSaid(
   { rules, everSignedIn }: { rules: Rules; everSignedIn: boolean },
 ): Refusal {
   if (everSignedIn)
-    return groupsUnknown(`The last sign-in of ${user} brought no usable list of groups.`);
+    return groupsUnknown(`The last sign-in of ${user} did not bring a usable list of groups.`);
   if (rules.sources.length > 0)
     return groupsUnknown(`${user} has never signed in through a connection of ${slug}.`);
-  return groupsUnknown(`${slug} has no connection, and SCIM pushed no groups for ${user}.`);
+  return groupsUnknown(`${slug} has no connection, and SCIM has not pushed groups for ${user}.`);
 }
 
 /** The refusal of a preview without known groups. */

@@ -59,11 +59,11 @@ export async function createMappings<const Given extends readonly GroupRole[]>(
   const named = given.map((mapping: GroupRole) => {
     const group = JSON.stringify(mapping.group);
     return 'orgRole' in mapping
-      ? `${group} is mapped to the organization as ${mapping.orgRole}`
-      : `${group} is mapped to ${mapping.project.slug} as ${mapping.role}`;
+      ? `${group} is already mapped to the organization as ${mapping.orgRole}`
+      : `${group} is already mapped to ${mapping.project.slug} as ${mapping.role}`;
   });
   await refusingDuplicate(insertRows('group_mappings', rows), {
-    message: `${named[0]} already${named.length > 1 ? ', or another mapping of the list is' : ''}.`,
+    message: `${named[0]}${named.length > 1 ? ', or another mapping of the list is' : ''}.`,
     hint: { to: 'list the mappings', operation: 'mappings.list', with: { org: organization.slug } },
   });
   await recordEvents(

@@ -125,7 +125,7 @@ const wordings: Record<string, { rule: Wording<string>; message: Wording<Next> }
   },
   too_many_codes: {
     rule: (_, { until }) => `Locked until ${clock(until)}: too many wrong codes.`,
-    message: ({ email }) => ['Too many codes of the second factor were wrong.', unlock(email)],
+    message: ({ email }) => ['Too many wrong second-factor codes were entered.', unlock(email)],
   },
   directory_at_rest: {
     rule: (_, { until }) => `Paused until ${clock(until)}: bind password refused too often.`,

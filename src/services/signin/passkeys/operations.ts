@@ -105,7 +105,7 @@ export const registerPasskey = operation({
       await notify(ctx, now, { what: 'passkey-added', name: passkey.name, withCodes });
       return { passkey, codes };
     });
-    const message = 'This passkey was added already.';
+    const message = 'This passkey has already been added.';
     const { passkey, codes } = await refusingDuplicate(made, { message });
     return { ...viewPasskey(passkey), ...codes };
   },

@@ -27,7 +27,7 @@ export async function tellClients(ctx: Context, turn: Turn): Promise<void> {
   const due = await findDue(ctx);
   const runs = due.map((client) =>
     serve(ctx, client, turn).catch((cause: unknown) => {
-      throw new Error(`the client ${client} was not told of sign-outs`, { cause });
+      throw new Error(`the client ${client} was not notified of sign-outs`, { cause });
     }),
   );
   turn.found?.();
@@ -113,6 +113,6 @@ async function settle(ctx: Context, id: string, due: Due, outcome: Outcome): Pro
   });
   if (delivery.status === 'dead') {
     const client = clientIdOf({ id: due.clientId });
-    ctx.log.warn({ client, reason: delivery.error }, 'a client was not told of a sign-out');
+    ctx.log.warn({ client, reason: delivery.error }, 'a client was not notified of a sign-out');
   }
 }

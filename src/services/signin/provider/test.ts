@@ -63,7 +63,7 @@ export const testClient = operation({
     await take('client secret', 'a secret that is accepted, unless the client is public', () =>
       examineSecret(standing.organization, client),
     );
-    const signedIn = await take('sign-in', 'the client admits the person', () =>
+    const signedIn = await take('sign-in', 'the person can use the application', () =>
       input.user === undefined
         ? skipped('no person was named', 'To try a member, add --user EMAIL.')
         : trySignIn(ctx, client, standing, input.user),
@@ -170,7 +170,7 @@ function examineSecret({ slug }: Organization, client: Client): Finding {
   if (client.secretHash === null) return right('none: the client is public');
   if (client.suspendedAt === null) return right('stored');
   return wrong('refused, because a backup was restored', {
-    say: 'Make a new one',
+    say: 'Create a new one',
     operation: 'client.rotate',
     with: { client: clientIdOf(client), org: slug },
   });
@@ -197,7 +197,7 @@ async function trySignIn(
   if (barred !== null) return refuse(barred);
   const scopes = Object.keys(claimsByScope).join(' ');
   const { sid: _, ...claims } = await claimsOf(ctx, client, member.id, '', scopes);
-  return found(claims, `${user} is admitted`);
+  return found(claims, `${user} can use the application`);
 }
 
 const refusals: Record<Barred, string> = {

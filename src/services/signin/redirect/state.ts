@@ -169,7 +169,7 @@ export async function acceptState<T>(
 async function spend(state: FlowState, places: Places): Promise<void> {
   const spending = transaction(async () => {
     const row = { id: state.id, expiresAt: new Date(state.expires * 1000) };
-    const message = 'This sign-in was finished already.';
+    const message = 'This sign-in has already been completed.';
     await refusingDuplicate(SpentState.create(row), { message });
     // The places are taken last, so that a refusal rolls back the use of the state.
     places.take();

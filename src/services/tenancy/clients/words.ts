@@ -52,7 +52,7 @@ export const clientWords = {
   },
   project: {
     label: 'Project',
-    about: 'The client admits only members of this project.',
+    about: 'Only members of this project can use the client.',
     options: { '--project <project>': 'only members of this project can sign in' },
     clearing: { '--no-project': 'every member of the organization can sign in' },
   },

@@ -82,7 +82,7 @@ export async function updateClient(
 
 function nameTaken({ slug }: Organization, name: string) {
   return {
-    message: `There is a client ${JSON.stringify(name)} in ${slug} already.`,
+    message: `The client ${JSON.stringify(name)} already exists in ${slug}.`,
     hint: 'Choose another name.',
   };
 }

@@ -14,7 +14,7 @@ export function findWaiting(
     'Until then, no owner can sign in through it. An owner approves it on the account page.',
     approvedByOperator(kind, slug),
   ];
-  return { ...right('waits for the approval of an owner'), hint };
+  return { ...right("is waiting for an owner's approval"), hint };
 }
 
 /** The operator's way to approve the connection. */

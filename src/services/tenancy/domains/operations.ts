@@ -96,7 +96,7 @@ async function claim(
   return transaction(async () => {
     await requireCapRoom(organization, 'domains');
     const added = await refusingDuplicate(Domain.create(row), {
-      message: `${organization.slug} has ${name} already.`,
+      message: `${organization.slug} already has ${name}.`,
       hint: { to: 'see its record', operation: 'domain.list', with: { org: organization.slug } },
     });
     const about = eventAbout('domain', added, organization.id);

@@ -115,7 +115,7 @@ async function requireNoMember(
   const member = await findMember(ctx, organization.id, address);
   // A pushed person has not joined, and the organization knows of the push (security O8).
   if (member === null || member.pushed) return;
-  throw new Refusal('already_exists', `${address} is a member of ${organization.slug} already.`, {
+  throw new Refusal('already_exists', `${address} is already a member of ${organization.slug}.`, {
     hint: {
       to: 'change the role',
       operation: 'member.role',

@@ -55,7 +55,7 @@ async function add(ctx: Context, organization: Organization, input: Adding) {
     if (account === null) {
       throw new Refusal('not_found', `There is no user ${input.email}.`, {
         hint: {
-          say: 'The operator can make one',
+          say: 'The operator can create one',
           operation: 'user.create',
           with: { email: input.email },
         },

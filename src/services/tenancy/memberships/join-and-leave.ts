@@ -37,7 +37,7 @@ export async function joinOrganization(
   const membership =
     (await replacePushed(ctx, organization.id, account, as)) ??
     (await refusingDuplicate(addMembership(ctx, organization.id, account, as), {
-      message: `${account.email ?? account.name} is a member of ${organization.slug} already.`,
+      message: `${account.email ?? account.name} is already a member of ${organization.slug}.`,
       hint: {
         to: 'change the role',
         operation: 'member.role',

@@ -79,7 +79,7 @@ export function inviteAsOwner({ slug }: Pick<Organization, 'slug'>, who: string,
   };
   return {
     code: 'invite_instead' as const,
-    message: `SCIM added ${who} with an address that is not on a verified domain of ${slug}. Only an invitation makes this person an owner.`,
+    message: `SCIM added ${who} with an address that is not on a verified domain of ${slug}. Only an invitation can make this person an owner.`,
     hint: invite,
   };
 }

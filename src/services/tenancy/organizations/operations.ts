@@ -83,7 +83,7 @@ export const createOrganization = operation({
       const times = { createdAt: ctx.now, createdBy: creator };
       const row = { id: orderedId(), slug: short, name: input.name, ...times };
       const made = await refusingDuplicate(Organization.create(row), {
-        message: `There is an organization ${short} already.`,
+        message: `The organization ${short} already exists.`,
         hint: { technical: 'Choose another short name with --slug (or `slug`).' },
       });
       if (creator !== null) await makeOwner(ctx, made.id, creator);

@@ -96,7 +96,7 @@ async function put(ctx: Context, within: Within, input: Put, expected?: 'absent'
 }
 
 function alreadyIn({ org, project }: Put, { email, name }: Shown): Refusal {
-  return new Refusal('already_exists', `${email ?? name} is in ${project} already.`, {
+  return new Refusal('already_exists', `${email ?? name} is already in ${project}.`, {
     hint: {
       to: 'change the role',
       operation: 'project-member.role',

@@ -103,7 +103,7 @@ export async function createProjects<const Given extends readonly { slug: string
   const slugs = given.map(({ slug }) => slug).join(', ');
   const one = given.length === 1 ? 'The project' : 'One of the projects';
   await refusingDuplicate(insertRows('projects', rows), {
-    message: `${one} ${slugs} exists already in ${organization.slug}.`,
+    message: `${one} ${slugs} already exists in ${organization.slug}.`,
     hint:
       given.length === 1
         ? 'Choose another short name with --slug (or `slug`).'
@@ -186,7 +186,7 @@ async function requireUnused({ id: projectId, slug }: Project): Promise<void> {
   const clients = await Client.findAll({ where: { projectId }, order: ['name'] });
   if (clients.length === 0) return;
   const names = clients.map(({ name }) => name).join(', ');
-  throw new Refusal('conflict', `Clients admit only members of ${slug}: ${names}.`, {
+  throw new Refusal('conflict', `These clients accept only members of ${slug}: ${names}.`, {
     hint: [
       'Change or remove them first.',
       { to: 'change one', operation: 'client.set' },

@@ -27,7 +27,7 @@ const factorResetView = memberView.extend({
   authenticatorRemoved: z.boolean(),
   passkeysRemoved: z.int(),
   sessionsEnded: z.int(),
-  told: z.boolean().describe('Whether a mail tells the person.'),
+  told: z.boolean().describe('Whether the person is notified by mail.'),
 });
 
 type Reset = z.output<typeof factorResetView>;
@@ -46,7 +46,7 @@ export const resetMemberFactor = operation({
     effects: (view) => ['Recovery codes end too.', ...sessionsEnding(view)],
     done: (view) => [
       `Removed ${factorsOf(view)} of ${nameOf(view)}.`,
-      ...(view.told ? [] : ['No mail tells the person, so tell them yourself.']),
+      ...(view.told ? [] : ['No mail is sent to the person, so tell them yourself.']),
     ],
   },
   run: async (ctx, input, standing) => {

@@ -136,7 +136,7 @@ function requireProjects(
   for (const { slug } of draft.steps.projects.remove) {
     const client = clients.find(({ id, project }) => project === slug && !changed.has(id));
     if (client !== undefined)
-      throw new Refusal('conflict', `The client ${client.name} admits only members of ${slug}.`, {
+      throw new Refusal('conflict', `Only members of ${slug} can use the client ${client.name}.`, {
         hint: 'Choose another project for the client, or remove the client too.',
       });
   }

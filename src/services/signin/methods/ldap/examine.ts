@@ -132,9 +132,8 @@ async function judgeBase(
   if (answer.ok && answer.value.entries.length > 0) return right('there');
   if (!answer.ok && answer.reason !== 'base_missing') return refusedWith(answer);
   const parent = await deepestParent(ask, base);
-  const parents =
-    parent === null ? 'none of its parents is there' : `its parent ${parent} is there`;
-  const seen = `${base} is not there, or the service account may not see it; ${parents}`;
+  const parents = parent === null ? 'none of its parents exists' : `its parent ${parent} exists`;
+  const seen = `${base} does not exist, or the service account may not see it; ${parents}`;
   return answer.ok ? wrong(seen, reasonWords.base_missing.hint) : refusedWith(answer, seen);
 }
 
