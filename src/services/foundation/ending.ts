@@ -14,7 +14,7 @@ export interface Ending<View, Input> {
   done(view: View, input: Input): Next;
 }
 
-/** The number of sessions that end, as a sentence; empty if none ends. */
+/** The number of sessions that end, as a sentence; empty if it is zero. */
 export function sessionsEnding({ sessionsEnded: count }: { sessionsEnded: number }): string[] {
   return count === 0 ? [] : [`${counted(count, 'session')} ${count === 1 ? 'ends' : 'end'}.`];
 }

@@ -81,7 +81,7 @@ export function viewOf<Shape extends z.ZodRawShape, Row extends object>(
     const value: unknown = Reflect.get(row, name);
     return [[name, value instanceof Date ? value.toISOString() : value] as const];
   });
-  // The compiler cannot follow that the names are the shape's, and the values are the row's.
+  // The compiler cannot infer that the names are the shape's and the values are the row's.
   return Object.fromEntries(shown) as { [Name in keyof Shape & keyof Row]: Shown<Row[Name]> };
 }
 
@@ -118,7 +118,7 @@ export const projectRole = z
 export const givenInvitation = z.string().min(1).max(200);
 
 /**
- * Makes a slug of this kind from a name: lower case, with dashes for all but letters and digits.
+ * Derives a slug of this kind from a name: lower case, with dashes for all but letters and digits.
  */
 export function slugOf(name: string, kind: z.ZodType<string> = slug): string {
   const text = name

@@ -44,9 +44,11 @@ interface Definition<
   Proof,
 > {
   authority: Needed;
-  /** Proves the right if a row alone does not describe it. Never requires less than `authority`. */
+  /**
+   * Checks the right if a row alone does not describe it. Must never require less than `authority`.
+   */
   prove?: (ctx: Context, input: z.output<Input>) => Proof | Promise<Proof>;
-  /** If set, the work waits for the organization's turn, after the right is proved. */
+  /** If set, the work waits for the organization's turn after the right is checked. */
   turn?: TurnKind;
   /** Every field, including those of a path: an organization is `org`, a project `project`. */
   input: Input;
@@ -59,7 +61,7 @@ interface Definition<
   run: (ctx: Context, input: z.output<Input>, proof: Proof) => Promise<View>;
 }
 
-/** One operation of idctl. Call it with checked input; it proves the authority itself. */
+/** One operation of idctl. Call it with checked input; it checks the authority itself. */
 export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, View> {
   (ctx: Context, input: z.output<Input>): Promise<View>;
   /** Waits for its turn, and rolls back every write. Only operations with a turn have it. */
@@ -72,7 +74,8 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
 }
 
 /**
- * Creates an operation. `run` gets the proof: the organization, role and project, or the person.
+ * Creates an operation. `run` gets the result of the check: organization, role and project, or the
+ * person.
  */
 export function operation<
   Needed extends Authority,
@@ -103,8 +106,8 @@ export function operation<
 }
 
 /**
- * Checks as much of the required right as `known`, the fields of the path, determines. HTTP
- * calls it before it reads a body. The operation proves the whole right itself.
+ * Checks as much of the required right as `known`, the fields of the path, determines. HTTP calls
+ * it before it reads a body. The operation checks the whole right itself.
  */
 export async function requireWithoutBody(
   ctx: Context,
@@ -117,7 +120,7 @@ export async function requireWithoutBody(
   else requireCaller(ctx, authority);
 }
 
-/** Whether a row, an organization and a project are enough to prove the right. */
+/** Whether a row, an organization and a project are enough to check the right. */
 function isProvedBy(right: Right): right is Exclude<Right, SecondFactorRight> {
   return ruleOf(right).secondFactor === undefined;
 }
@@ -132,7 +135,7 @@ async function prove(ctx: Context, authority: Authority, input: Record<string, u
 }
 
 function organizationOf(proof: unknown): Organization {
-  // Only a proof about an organization has this field: a Standing or a Within.
+  // Only the result for an organization has this field: a Standing or a Within.
   if (typeof proof === 'object' && proof !== null && 'organization' in proof)
     return proof.organization as Organization;
   throw new Error('an operation without an organization has a turn');

@@ -68,7 +68,7 @@ export async function readPage<Row, Item>(
 
 const rowsAtOnce = 1000;
 
-/** Reads all rows by keyset, a bounded number at a time, so that no read delays others for long. */
+/** Reads all rows by keyset, a bounded number at a time, so that each read is short. */
 export async function readAllRows<Row extends { id: string }>(
   load: (after: string, count: number) => Promise<Row[]>,
   atOnce = rowsAtOnce,

@@ -1,4 +1,4 @@
-// The command line imports this module when it starts, so it imports no schema.
+// The command line imports this module when it starts, so do not import schemas here.
 
 /** The words for a setting, which the command line, the API document and pages share. */
 export interface SettingWords {
@@ -8,9 +8,11 @@ export interface SettingWords {
   about: string;
   /** The options that set it, each with a line of help. */
   options?: Record<string, string>;
-  /** Its name on a page, and there the words for values that are no text, such as true and null. */
+  /**
+   * Its name on a page, and the words there for values that are not text, such as true and null.
+   */
   page?: { label: string; values?: Record<string, string> };
-  /** The options that empty it, for commands that change an existing object. */
+  /** The options that clear it, for commands that change an existing object. */
   clearing?: Record<string, string>;
 }
 

@@ -30,7 +30,7 @@ export interface RunningDaemon {
   configuration: ConfigurationFile;
 }
 
-/** Stores a report that this daemon runs, and with which configuration. */
+/** Stores a report that this daemon is running, and with which configuration. */
 export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promise<void> {
   const { id, listen, configuration } = daemon;
   const host = hostname();
@@ -50,8 +50,8 @@ export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promi
 }
 
 /**
- * Deletes the reports of daemons that have ended. A report from the far future has another clock: if
- * its daemon still runs, it reports again within a minute.
+ * Deletes the reports of daemons that have ended. A report from the far future was written with
+ * another clock: if its daemon is still running, it reports again within a minute.
  */
 export async function sweepDaemons(ctx: Context): Promise<void> {
   const ended = { [Op.lt]: after(ctx.now, -silentSeconds) };
@@ -75,8 +75,8 @@ export async function dismissDaemon({ id }: Pick<RunningDaemon, 'id'>): Promise<
 }
 
 /**
- * If daemons of this database run on this machine, but none on the port that this command expects,
- * tells where one of them listens. Otherwise null.
+ * If daemons of this database are running on this machine, but not on the port that this command
+ * expects, says where one of them listens. Otherwise null.
  */
 export async function tellElsewhere(ctx: Context): Promise<string | null> {
   const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };

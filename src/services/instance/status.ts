@@ -59,7 +59,7 @@ export const statusView = z.object({
   problems: z.array(z.string()),
 });
 
-/** Summarizes the instance and its problems. Makes no network request except to the daemon. */
+/** Summarizes the instance and its problems. The only network request goes to the daemon. */
 export const showStatus = operation({
   authority: 'operator',
   input: statusInput,

@@ -29,8 +29,8 @@ import { countWaiting, findUnconfirmed, isUnconfirmed, type Waiting } from './up
 /**
  * Deletes obsolete rows: expired credentials, states and counts, unneeded signing keys, old records
  * of activity, and unverified accounts. Erases deleted people from events. A run deletes a limited
- * number of rows, in small transactions. After a jump of the clock it deletes nothing. Then it
- * re-seals values that are still sealed under a former key, and refreshes statistics.
+ * number of rows, in small transactions. After a jump of the clock, it does not delete anything. It
+ * also re-seals values that are still sealed under a former key, and refreshes statistics.
  */
 export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {}): Promise<void> {
   if (await mayDeleteExpired(ctx)) await deleteExpired(ctx, stop);
@@ -62,8 +62,8 @@ const maxBatches = 400;
 
 /**
  * Deletes accounts that signed up over seven days ago and never verified their address. So an
- * unused sign-up does not block the address. Accounts in use stay. Without mail,
- * nothing is deleted: unverified accounts can then be in use.
+ * unused sign-up does not block the address. Accounts in use stay. Without mail, no account is
+ * deleted: unverified accounts can then be in use.
  */
 async function sweepUnconfirmed(ctx: Context, stop: Stop): Promise<void> {
   if (!isMailConfigured(ctx)) return;

@@ -5,7 +5,7 @@ import type { OrganizationRight } from './table.ts';
 
 /**
  * Like `requireAuthority`, for a thing given only by its id, in the organization that it belongs
- * to. If the actor's role is not enough, throws `missing`, as if the thing did not exist.
+ * to. If the actor's role is not enough, throws `missing`, as if it did not exist.
  */
 export async function requireAuthorityOver(
   ctx: Context,
@@ -14,7 +14,7 @@ export async function requireAuthorityOver(
   missing: Refusal,
 ): Promise<Standing> {
   try {
-    // An empty name matches no organization.
+    // An empty name does not match any organization.
     return await requireAuthority(ctx, operation, organizationId ?? '');
   } catch (error) {
     const isHidden = error instanceof Refusal && /^(not_found|forbidden)$/.test(error.code);

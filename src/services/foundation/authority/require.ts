@@ -21,21 +21,21 @@ import {
   type SecondFactorRight,
 } from './table.ts';
 
-// Each operation that is not public begins with one of these calls, and uses the returned proof.
+// Each operation that is not public begins with one of these calls, and uses the result.
 
-/** The actor's proved role in an organization. */
+/** The actor's role in an organization, as checked. */
 export interface Standing {
   organization: Organization;
   /** The operator ranks above every role. */
   role: Role | 'operator';
 }
 
-/** The actor's proved role in an organization, and the project in question. */
+/** The actor's role in an organization, as checked, and the project in question. */
 export interface Within extends Standing {
   project: Project;
 }
 
-/** Proves that the actor is the operator, who can read the database and the key file. */
+/** Requires that the actor is the operator, who can read the database and the key file. */
 export function requireOperator(ctx: Context): void {
   if (ctx.actor.kind === 'operator') return;
   requireSomeone(ctx.actor);
@@ -44,12 +44,12 @@ export function requireOperator(ctx: Context): void {
   });
 }
 
-/** Proves that the actor is a person who may do this with their own data. */
+/** Requires that the actor is a person who may do this with their own data. */
 export function requireUser(ctx: Context, operation: OwnRight): Actor & { kind: 'user' } {
   return requirePerson(ctx, operation);
 }
 
-/** Proves that the actor's session passed the account's own second factor (security P15). */
+/** Requires that the actor's session passed the account's own second factor (security P15). */
 export async function requireSecondFactor(
   ctx: Context,
   operation: SecondFactorRight,
@@ -77,7 +77,7 @@ async function requirePassed(
 ): Promise<void> {
   const session = proof.via === 'session' ? await Session.findByPk(proof.sessionId) : null;
   const passedAt = session?.secondFactorAt ?? null;
-  // A code from a replaced authenticator proves nothing about the current one.
+  // A code from a replaced authenticator does not count for the current one.
   if (passedAt !== null && (totpEnabledAt === null || passedAt >= totpEnabledAt)) return;
   throw secondFactorMissing('Sign in again in a way that asks for your second factor.');
 }
@@ -90,7 +90,7 @@ function secondFactorMissing(hint: string): Refusal {
   );
 }
 
-/** Proves that the actor is a person with a credential that is enough for the operation. */
+/** Requires that the actor is a person with a credential that is enough for the operation. */
 export function requireCaller(ctx: Context, operation: Right): void {
   requirePerson(ctx, operation);
 }
@@ -103,13 +103,13 @@ function requirePerson(ctx: Context, operation: Right): Actor & { kind: 'user' }
   return ctx.actor;
 }
 
-/** Proves that the actor is the SCIM client of the organization with this id; returns the id. */
+/** Requires that the actor is the SCIM client of the organization with this id; returns the id. */
 export function requireScim({ actor }: Context, org: string): string {
   if (actor.kind === 'scim' && actor.organizationId === org) return org;
   throw new Refusal('unauthenticated', 'This needs the SCIM token of the organization.');
 }
 
-/** Proves that the actor may do this in the organization. An outsider gets `not_found`. */
+/** Requires that the actor may do this in the organization. An outsider gets `not_found`. */
 export async function requireAuthority(
   ctx: Context,
   operation: OrganizationRight,
@@ -121,7 +121,7 @@ export async function requireAuthority(
   return standing;
 }
 
-/** Proves that the actor may do this in the project, by a role there or in the organization. */
+/** Requires that the actor may do this in the project, by a role there or in the organization. */
 export async function requireProjectAuthority(
   ctx: Context,
   operation: ProjectRight,
@@ -185,7 +185,7 @@ async function roleIn(actor: Actor, organizationId: string): Promise<Standing['r
   return membership?.role ?? null;
 }
 
-/** Proves that the credential suffices: a session or, if allowed, a token with the right scope. */
+/** Requires a session or, if a token is enough, a token with the right scope. */
 function requireCredential({ actor, config }: Context, operation: Right): void {
   if (actor.kind !== 'user' || actor.via === 'session') return;
   const { session, effect } = ruleOf(operation);
@@ -255,7 +255,7 @@ export async function requireProject(
   return found;
 }
 
-/** Like `requireProject`. Nothing else deletes the project until the transaction ends. */
+/** Like `requireProject`. The project cannot be deleted until the transaction ends. */
 export async function holdProject(
   organization: Pick<Organization, 'id'>,
   project: string,

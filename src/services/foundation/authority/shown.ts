@@ -28,7 +28,7 @@ export async function shownTo(
   const these = accounts === 'all' ? {} : { accountId: accounts.map(({ id }) => id) };
   const link: ScimRecord['link'][] = ['attached', 'created'];
   const where = { organizationId, ...these, link };
-  // A row of the model costs more than a plain one, so this reads few at a time.
+  // Rows of the model cost more than plain rows, so this reads few at a time.
   const named = await readAllRows(
     (after) =>
       ScimRecord.findAll({
@@ -77,7 +77,7 @@ export async function nameShownIn(
   return account === null ? name : (await shownIn(organizationId, account)).name;
 }
 
-/** The SCIM client's data about a person; no address if the account has none. */
+/** The SCIM client's data about a person; without an address if the account has none. */
 function saidOf({ email }: Person, record: ScimRecord): Shown {
   const resource = resourceOf(record);
   return { email: email === null ? null : emailOf(resource), name: calledBy(resource) };

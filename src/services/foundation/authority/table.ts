@@ -29,7 +29,7 @@ export const authority = {
   'me.credentials': { least: 'user', session: 'usually', effect: 'changes' },
   /** Changes the address, exports all data, or deletes the account: not for a stolen token. */
   'me.account': { least: 'user', session: 'always', effect: 'changes' },
-  /** Makes or regenerates a token with scope admin. */
+  /** Creates or regenerates a token with scope admin. */
   'me.adminTokens': { least: 'user', effect: 'letsIn', session: 'always', secondFactor: true },
   'sessions.see': { least: 'user', effect: 'reads' },
   'sessions.end': { least: 'user', effect: 'changes' },
@@ -44,7 +44,10 @@ export const authority = {
   'organization.delete': { least: 'owner', session: 'always', effect: 'changes' },
   'members.see': { least: 'member', effect: 'reads' },
   'members.change': { least: 'admin', effect: 'changes' },
-  /** Explains how a person could sign in. Tells nothing about strangers to the organization. */
+  /**
+   * Explains how a person could sign in. Does not reveal anything about strangers to the
+   * organization.
+   */
   'members.explain': { least: 'admin', effect: 'reads' },
   /** Removes the actor's own membership; refused for the last owner. */
   'members.leave': { least: 'member', effect: 'changes' },

@@ -33,11 +33,11 @@ export async function mayDeleteExpired(ctx: Context): Promise<boolean> {
 /** The last sweep, and whether this clock has jumped since then. */
 export interface ClockSeen {
   sweptAt: Date;
-  /** After a jump: when the sweep goes on if the clock does not jump again. Otherwise null. */
+  /** After a jump: when the sweep continues if the clock does not jump again. Otherwise null. */
   resumesAt: Date | null;
 }
 
-/** Compares this clock with the last sweep. Changes nothing. */
+/** Compares this clock with the last sweep. Read-only. */
 export async function lookAtClock({ now }: Pick<Context, 'now'>): Promise<ClockSeen> {
   const row = await requireSweep();
   const jump = judgeClock(await knownOf(row, now), now);

@@ -1,7 +1,7 @@
 import { after } from '../time.ts';
 
-// Decides, without side effects, whether the clock may decide what has expired. A clock can be
-// wrong, and a sweep by a wrong clock would delete every session and event.
+// Decides, without side effects, whether the clock can be trusted to decide what has expired. With
+// a wrong clock, a sweep would delete every session and event.
 
 /** A clock this far from the last sweep has jumped. */
 export const farSeconds = 7 * 86_400;
@@ -11,7 +11,7 @@ export const steadySeconds = 86_400;
 /** What is known about the last sweep. */
 export interface Known {
   sweptAt: Date;
-  /** Since when a clock far from `sweptAt` has run without a jump. */
+  /** When a clock far from `sweptAt` began to run without a jump. */
   heldAt: Date | null;
   /** When that clock was last seen. */
   seenAt: Date | null;

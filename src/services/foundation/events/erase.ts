@@ -10,7 +10,7 @@ import { after } from '../time.ts';
 import { type EventName, eventKinds, personal } from './kinds.ts';
 import { type By, findFurther } from './person.sql.ts';
 
-// After a person has deleted their account, events keep its id and lose its personal data.
+// After a person has deleted their account, its events keep the id and lose the personal data.
 
 /** How many days the events keep the personal data of a deleted account. */
 export const keptDays = 30;
@@ -28,8 +28,8 @@ export async function queueErasure(
 }
 
 /**
- * Erases the personal data of accounts that their persons deleted 30 days ago. Several daemons can
- * do this at the same time, and a run that was stopped is repeated.
+ * Erases the personal data of accounts that people deleted 30 days ago. Several daemons can do this
+ * at the same time, and an interrupted run is repeated.
  */
 export async function eraseDeleted(ctx: Context, stop?: Stop): Promise<void> {
   const deletedAt = { [Op.lte]: after(ctx.now, -keptDays * 86_400) };
@@ -48,7 +48,7 @@ export async function eraseDeleted(ctx: Context, stop?: Stop): Promise<void> {
 const batch = 500;
 
 /**
- * Erases the person's data in the events about the key, or that the person caused outside
+ * Erases the person's data in the events about the key, or in those that the person caused outside
  * organizations. Returns the ids of the invitations that the person accepted.
  */
 async function erase(by: By, key: string, accountId: string, stop: Stop): Promise<string[]> {

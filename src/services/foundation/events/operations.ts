@@ -74,8 +74,8 @@ async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, '
   const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
   if (last === null || settled === null || last < settled)
     return { events, nextCursor: last, hasMore };
-  // The next page begins at the settled id at most, so it may repeat events, and none is left out.
-  // If it would repeat this page, there is nothing more to read until the transaction ends.
+  // The next page begins no later than the settled id, so events may repeat, but none is missed. If
+  // it would only repeat this page, there is nothing more to read until the transaction ends.
   const next = settled > (cursor ?? firstKey) ? settled : (cursor ?? null);
   return { events, nextCursor: next, hasMore: hasMore && next !== (cursor ?? null) };
 }
@@ -120,7 +120,7 @@ export async function viewForOperator(events: readonly StoredEvent[]) {
   }));
 }
 
-/** Deletes the events older than `events.retention`, a bounded number in a run. */
+/** Deletes events older than `events.retention`, a bounded number in each run. */
 export async function sweepEvents(ctx: Context, stop?: Stop): Promise<void> {
   const retained = after(ctx.now, -secondsOf(ctx.config.events.retention));
   // Ids are ordered by time, so the oldest rows are found without a scan. The column `at` decides.

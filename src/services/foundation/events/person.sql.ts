@@ -1,7 +1,7 @@
 import { about, actorId, type Event } from '../../../database/models/event.ts';
 import { select } from '../../../database/select.ts';
 
-// The SQL that finds the events of a person, by the indexes for this.
+// The SQL that finds the events of a person by index.
 
 /** `about`: the event is about the key. `caused`: the key caused it. */
 export type By = 'about' | 'caused';

@@ -113,7 +113,7 @@ type Written = Pick<Event, 'id' | 'kind' | 'at' | 'organizationId' | 'actor' | '
  */
 async function fanOut({ organizationId, ...event }: Written): Promise<void> {
   const row = { ...event, organization_id: organizationId };
-  // An event outside any organization is sent to no webhook.
+  // An event outside any organization is not sent to webhooks.
   if (organizationId === null) return insertRow('events', row);
   for (const { id, events } of await insertEvent(row, organizationId)) {
     if (isWanted(event.kind, events)) await insertRow('webhook_deliveries', deliveryOf(id, event));
@@ -172,7 +172,7 @@ export async function tallyEvent(
     const references = [ctx.requestId];
     return recordEvent(ctx, { ...what, data: { ...data, references } } as Happening, window.id);
   }
-  // The row lock of `countUp` keeps out parallel repeats.
+  // The row lock of `countUp` makes parallel repeats wait.
   const event = await Event.findByPk(window.id, { attributes: ['data'] });
   const kept = keepReference(event?.data ?? {}, ctx.requestId, said['reason']);
   const latest = { ...data, lastAt: ctx.now.toISOString(), ...kept };

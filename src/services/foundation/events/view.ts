@@ -30,7 +30,7 @@ export const eventView = z
     data: z.record(z.string(), z.unknown()),
   })
   .meta({
-    // Built when the API document is requested, not at every start.
+    // Built when the API document is requested, not at each start.
     get oneOf() {
       return eventNames.map(describeKind);
     },

@@ -6,8 +6,8 @@ import { InstanceKey } from '../../../database/models/instance-key.ts';
 import { transaction } from '../../../database/transaction.ts';
 
 /**
- * The instance's random key for one purpose, made at its first use. Unlike a derived key, it stays
- * the same when the master key is replaced: `key rotate master` seals it again.
+ * The instance's random key for one purpose, created at its first use. Unlike a derived key, it
+ * stays the same when the master key is replaced: `key rotate master` seals it again.
  */
 export async function instanceKey(
   ctx: Context,
@@ -20,7 +20,7 @@ export async function instanceKey(
 async function makeKey({ keyring, now }: Context, id: string): Promise<InstanceKey> {
   return transaction(async () => {
     const sealed = keyring.seal(randomToken(256), columnOf(id));
-    // If two daemons make the key at the same time, both use the one that was stored first.
+    // If two daemons create the key at the same time, both use the one that was stored first.
     await InstanceKey.bulkCreate([{ id, sealed, createdAt: now }], { ignoreDuplicates: true });
     return InstanceKey.findByPk(id, { rejectOnEmpty: true });
   });

@@ -13,7 +13,7 @@ import type { KeyContext } from './signing-key.ts';
 const constant = 'idctl';
 
 /**
- * Proves that the master key belongs to this database, and seals with it. An empty database adopts
+ * Checks that the master key belongs to this database, and seals with it. An empty database adopts
  * the key. Refuses with `key_invalid`, naming the key file, for any other key (security X3).
  */
 export async function requireRightKey(key: {
@@ -45,7 +45,7 @@ export async function requireRightKey(key: {
   }
 }
 
-/** The canaries of this database's master keys; the key that seals now is first. */
+/** The test values of this database's master keys; that of the current key comes first. */
 export function listCanaries(): Promise<KeyCanary[]> {
   return KeyCanary.findAll({ order: [['createdAt', 'DESC']] });
 }
@@ -66,7 +66,7 @@ async function sealCanary(keyring: Keyring, now: Date): Promise<void> {
 /** Makes this master key the database's current one. Call it inside a transaction. */
 export async function plantCanary(keyring: Keyring, now: Date): Promise<void> {
   const { keyId } = keyring;
-  // A restored database may have the row of this key already.
+  // A restored database may already have the row of this key.
   const row = { keyId, sealed: keyring.seal(constant, columnOf(keyId)), createdAt: now };
   await KeyCanary.bulkCreate([row], { ignoreDuplicates: true });
 }
@@ -114,7 +114,7 @@ async function findMissingKey({ keyring }: Pick<Context, 'keyring'>): Promise<st
 /** Makes sure, when the app opens, that there is a key to sign sessions with (security X2). */
 export async function ensureSigningKey(ctx: KeyContext): Promise<void> {
   if (await hasCurrent()) return;
-  // Loaded only to create the first key: a command signs nothing and should start fast.
+  // Loaded only to create the first key: commands do not sign anything and should start fast.
   const { forgetKeys, createSigningKey } = await import('./signing-key.ts');
   const made = await createSigningKey(ctx);
   await transaction(async () => {

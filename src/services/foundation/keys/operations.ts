@@ -80,7 +80,7 @@ function viewMasterKey({ keyId, createdAt }: KeyCanary, state: 'seals' | 'opens'
   };
 }
 
-/** Lists the master keys and signing keys, the oldest first. */
+/** Lists the master keys and signing keys, oldest first. */
 export const listKeys = operation({
   authority: 'operator',
   input: z.strictObject(pageInput),
@@ -104,9 +104,9 @@ export const listKeys = operation({
 });
 
 /**
- * Foresees whether the next rotation of the master key creates a key or finishes an interrupted
- * rotation. `leaving` are the former keys that the rotation removes from the key file. A backup
- * created under a former key needs a copy of that key.
+ * Whether the next rotation of the master key creates a key or finishes an interrupted rotation.
+ * `leaving` are the former keys that the rotation removes from the key file. A backup created under
+ * a former key needs a copy of that key.
  */
 export const foreseeMasterKey = operation({
   authority: 'operator',
@@ -170,8 +170,8 @@ export async function dropSpentKeys(ctx: Context): Promise<void> {
 
 // The key file gets the new key before the database does, and keeps the old key. So a rotation can
 // be interrupted anywhere, and everything still opens. Running daemons read the file again when
-// they meet the new key, and follow within seconds. The sweep re-seals what a daemon still sealed
-// with the old key.
+// they find the new key, and switch within seconds. The sweep re-seals values that a daemon sealed
+// with the old key in the meantime.
 
 /**
  * Replaces the master key that seals (security X1), or finishes an interrupted rotation. With
@@ -210,7 +210,7 @@ async function takeNewKey(ctx: Context, prepare: boolean) {
   const id = idOfMasterKey(key);
   await replaceKeyFile(keyFile, prepare ? [current, key] : [key, current]);
   if (prepare) return { id, state: 'prepared' as const, former };
-  // Nothing is still sealed by the earlier keys.
+  // No value is sealed by the earlier keys any more.
   await KeyCanary.destroy({ where: { keyId: { [Op.ne]: former } } });
   await plantCanary(createKeyring(key), ctx.now);
   await recordEvent(ctx, {

@@ -3,7 +3,7 @@ import { execute, select } from '../../../database/select.ts';
 
 // The SQL that finds and replaces sealed values.
 
-/** Every column that holds sealed values, bound to the `id` of their row. */
+/** Every column with sealed values, each bound to the `id` of its row. */
 export const sealedColumns = [
   { table: 'accounts', column: 'totp_secret' },
   { table: 'instance_keys', column: 'sealed' },

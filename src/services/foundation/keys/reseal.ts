@@ -5,7 +5,7 @@ import { findFormer, type Resealed, replaceSealed, sealedColumns } from './resea
 
 const batch = 100;
 
-/** Re-seals every value that was not sealed by the current key, and returns how many. */
+/** Re-seals every value that was not sealed by the current key; returns how many. */
 export async function reseal(ctx: Context): Promise<number> {
   let count = 0;
   for (const at of sealedColumns) {

@@ -1,6 +1,6 @@
 import { select } from '../../../database/select.ts';
 
-/** What an organization can have only so many of, as the rows to count. */
+/** The queries that count what a cap limits. */
 const rows = {
   domains: "domains WHERE state = 'Pending' AND",
   webhooks: 'webhooks WHERE',
@@ -9,7 +9,7 @@ const rows = {
   mappings: 'group_mappings WHERE',
 };
 
-/** A kind of thing that an organization can have only so many of. */
+/** A kind of thing with a cap for each organization. */
 export type Cap = keyof typeof rows;
 
 /** How many of a kind the organization has. */

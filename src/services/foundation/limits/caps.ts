@@ -4,8 +4,8 @@ import { Refusal } from '../../../errors.ts';
 import type { OperationName } from '../../../next.ts';
 import { type Cap, countStored } from './caps.sql.ts';
 
-// The caps that keep one organization or account from taking the instance for itself (security
-// O15). What is above a cap stays. Only adding is refused.
+// The caps that prevent one organization or account from using up the instance (security O15).
+// Existing entries above a cap stay. Only adding is refused.
 
 /** The maximum number of each kind that an organization can have. */
 export const caps = {

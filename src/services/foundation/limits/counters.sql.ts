@@ -2,7 +2,7 @@ import { execute, select } from '../../../database/select.ts';
 
 // The SQL of the counters. Instants are seconds since 1970.
 
-/** A count in a window of time, after it counted up. */
+/** The count in a window of time, after an increment. */
 export interface Counted {
   id: string;
   used: number;
@@ -61,13 +61,13 @@ export async function countInWindow(of: Counting): Promise<Counted | null> {
 
 const decrement = 'UPDATE counters SET used = used - 1 WHERE used > 0 AND key IN';
 
-/** Takes one back from each of these counts. */
+/** Subtracts one from each of these counts. */
 export async function takeBack(keys: string[]): Promise<void> {
   const places = keys.map((_, at) => `$${at + 1}`).join(', ');
   await execute(`${decrement} (${places})`, keys, { prepared: true });
 }
 
-/** Takes one back, and returns the count then; undefined if it was zero. */
+/** Subtracts one, and returns the new count; undefined if it was zero. */
 export async function takeBackOne(key: string): Promise<number | undefined> {
   const [row] = await select<{ used: number }>(`${decrement} ($1) RETURNING used`, [key]);
   return row?.used;
@@ -122,7 +122,7 @@ export async function findKeys(subject: string, after: number): Promise<string[]
   return rows.map(({ key }) => key);
 }
 
-/** A counter that counts nothing yet. */
+/** A row of `counters` that only remembers something. */
 interface Remembered {
   key: string;
   subject: string;
@@ -138,7 +138,7 @@ const rememberingNetwork = `INSERT INTO counters (key, subject, window_id, used,
   SELECT $1, $2, $3, 0, 0, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM counters WHERE key = $1 AND expires_at > $6)
   ${renewing}`;
 
-/** Writes or renews the counter of a network, unless it expires after `unless`. */
+/** Writes or renews the row of a network, unless it expires after `unless`. */
 export async function writeNetwork(of: Remembered, unless: number): Promise<void> {
   const values = [of.key, of.subject, of.windowId, of.beganAt, of.expiresAt, unless];
   await execute(rememberingNetwork, values, { prepared: true });

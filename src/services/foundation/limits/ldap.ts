@@ -28,7 +28,7 @@ export function testedLimits(ctx: Context, username: string, organizationId: str
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
 
-/** The person's limit across organizations. The operator can read the passwords and has none. */
+/** The person's limit across organizations. None for the operator, who can read the passwords. */
 function ownLimits(ctx: Context, name: string): Limit[] {
   return ctx.actor.kind === 'user' ? [ldapLimit(ctx, name, ctx.actor.accountId)] : [];
 }

@@ -19,7 +19,7 @@ export interface Limit {
   name: string;
   /** The subject, such as an account's canonical address or id, or a client's network. */
   of: string;
-  /** Each value has its own count. */
+  /** A detail. Each value has its own count. */
   apart?: string;
   max: number;
   /** How much one call counts; 1 if absent. If set, `longest` and `giveBack` must not be used. */

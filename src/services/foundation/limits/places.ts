@@ -4,7 +4,7 @@ import { remembered } from '../../../host/memory.ts';
 
 // Limits how much work of one process may wait for the network at the same time (security S9).
 
-/** How many places are taken, by name. */
+/** How many places are in use, by name. */
 const takenPlaces = remembered(() => new Map<string, number>());
 
 /** The places that a piece of work needs. */

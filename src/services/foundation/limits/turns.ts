@@ -13,7 +13,7 @@ export type TurnKind = 'computing' | 'network';
 
 const patience = 5000;
 
-/** The turns of long work, and of requests with a large body. */
+/** The turns of long work and of requests with a large body. */
 export const turnsOf = remembered(() => ({
   computing: createTurns({ each: 1, all: 2 }),
   network: createTurns({ each: 2, all: 20 }),
@@ -29,14 +29,14 @@ type Waiting = Pick<Context, 'memory' | 'actor'>;
 
 type Tenant = Pick<Organization, 'id' | 'createdBy'>;
 
-/** The key of an organization's turns. Of the operator's organizations, each has its own. */
+/** The key of an organization's turns. Each organization that the operator created has its own. */
 function keyOf({ id, createdBy }: Tenant): string {
   return createdBy ?? id;
 }
 
 /**
  * Runs the work when it is the organization's turn. Refuses with `overloaded` if that takes longer
- * than five seconds. The operator does not wait. Prove the authority first.
+ * than five seconds. The operator does not wait. Check the authority first.
  */
 export async function inTurn<T>(
   { memory, actor }: Waiting,

@@ -3,15 +3,15 @@ import { Refusal } from '../../../errors.ts';
 import { remembered } from '../../../host/memory.ts';
 import { keyOf, type Limit, requireRoom, spend } from './limit.ts';
 
-// Right credentials that arrive at the same time are counted until each is judged. On a slow
-// database they would fill a limit that only refused ones may fill (security P8).
+// Every attempt counts until it is checked, even with the right credential. On a slow database,
+// parallel right credentials would fill a limit meant for refused ones (security P8).
 
-/** The attempts of this process that are counted and not judged yet, by the key of a limit. */
+/** The attempts of this process that are counted but not checked yet, by the key of a limit. */
 const unjudged = remembered(() => new Map<string, Set<Promise<void>>>());
 
 /**
- * Like `spend`, for an attempt that is judged when `judged` resolves. If a limit is full, waits for
- * counted attempts of this process: of a right credential, the count is given back.
+ * Like `spend`, for an attempt that is decided when `judged` resolves. If a limit is full, waits
+ * for other attempts of this process: a right credential gives its count back.
  */
 export async function spendUntil(
   ctx: Context,
@@ -35,7 +35,7 @@ export function awaitRoom(ctx: Context, limits: Limit[]): Promise<void> {
   return whileOthersEnd(ctx, limits, () => requireRoom(ctx, limits));
 }
 
-/** Runs the work again each time that another attempt has ended, as long as a limit is full. */
+/** While a limit is full, runs the work again each time another attempt has ended. */
 async function whileOthersEnd(ctx: Context, limits: Limit[], work: () => Promise<void>) {
   for (;;) {
     const others = limits.flatMap((limit) => [...(unjudged(ctx).get(keyOf(ctx, limit)) ?? [])]);

@@ -1,6 +1,6 @@
 import type { SignInMethod } from '../../../database/models/session.ts';
 
-/** What happened to an account, so that its person learns of it by mail. */
+/** What happened to an account, for a mail to its person. */
 export type Notice =
   | { what: 'password-changed' }
   /** `withCodes`: the account got its first recovery codes too. */

@@ -10,8 +10,8 @@ type Notified = Pick<Account, 'id' | 'email' | 'emailProof'>;
 
 /**
  * Tells the person of an account by mail what happened to it. Call it inside the transaction of the
- * change. An address gets no notice if it is unproved or on a former domain, because it may be a
- * stranger's. An account gets at most 20 in an hour. Returns whether a mail goes out.
+ * change. Unproved addresses and addresses on former domains do not get notices, because they may
+ * be a stranger's. An account gets at most 20 in an hour. Returns whether a mail was queued.
  */
 export async function notify(ctx: Context, account: Notified, notice: Notice): Promise<boolean> {
   const { email } = account;
@@ -27,14 +27,16 @@ export async function notify(ctx: Context, account: Notified, notice: Notice): P
   return true;
 }
 
-/** Whether the holder of the account acts. During a sign-in, the actor is still anonymous. */
+/** Whether the actor is the account's holder. During a sign-in, the actor is still anonymous. */
 function isOwn(actor: Actor, { id }: Notified): boolean {
   return actor.kind === 'anonymous' || (actor.kind === 'user' && actor.accountId === id);
 }
 
 const maxPerHour = 20;
 
-/** Counts a notice, even if limits are off: all mail is in one queue, and others wait behind it. */
+/**
+ * Counts a notice, even if limits are off: all mail shares one queue, and other mail would wait.
+ */
 async function mayTell(ctx: Context, { id: of }: Notified): Promise<boolean> {
   return (await countUp(ctx, { name: 'notices', of, max: maxPerHour, seconds: 3600 })) !== null;
 }

@@ -12,14 +12,14 @@ export type Mailing =
   | ({ about: 'code'; purpose: EntryPurpose; email: string } & Requester)
   /**
    * A code for the new address of an account whose address is still `from`. If another account has
-   * the new address, a note to its holder instead (security P18).
+   * the new address, its holder gets a note instead (security P18).
    */
   | ({ about: 'newAddress'; email: string; accountId: string; from: string | null } & Requester)
-  /** Tells that the person deleted their account. */
+  /** Says that the person deleted their account. */
   | { about: 'deleted'; email: string }
   /** The data of a sign-up, processed when no requester waits for the answer (security P7). */
   | (SignedUp & { about: 'signup'; invitation: string | null } & Requester)
-  /** Tells that the address already has an account. */
+  /** Says that the address already has an account. */
   | { about: 'account'; email: string }
   | NoticeMailing
   /** A notice of an added or removed passkey, as earlier releases stored it. */

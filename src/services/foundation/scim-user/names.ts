@@ -17,7 +17,7 @@ export interface Names {
   findSchema(name: string): string | null;
 }
 
-/** Makes the lookup of a resource's attribute and schema names. */
+/** Creates the lookup of a resource's attribute and schema names. */
 export function namesOf(
   kind: Names['kind'],
   attributes: readonly Attribute[],

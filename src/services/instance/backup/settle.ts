@@ -25,9 +25,9 @@ type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disab
 
 /**
  * Ends sessions, deletes unfinished sign-ins, bot tokens and pending invitations, and cancels
- * unsent messages, so that the restore does not revive them. Suspends tokens, apps, client
- * secrets, SCIM tokens and passkeys, because some may have been revoked since the backup. Disables webhooks,
- * because a trial copy must not send to their receivers. Deletes recovery codes: a used one would be
+ * unsent messages, so that the restore does not revive them. Suspends tokens, apps, client secrets,
+ * SCIM tokens and passkeys, because some may have been revoked since the backup. Disables webhooks,
+ * because a test copy must not send to their receivers. Deletes recovery codes: a used one would be
  * valid again. With `keepTokens`, all tokens, apps, client secrets, passkeys, recovery codes,
  * invitations and webhooks stay. Afterwards, the database belongs to this master key.
  */
@@ -39,11 +39,11 @@ export async function settleRestored(
   // If the key file holds several keys, seals with the key that the backup names.
   ctx.keyring.sealWith(header.keyId);
   return transaction(async () => {
-    // This comes first, so that clients get no notice that these sessions ended.
+    // This comes first, so that clients are not notified that these sessions ended.
     await forgetClientSessions();
     const sessions = await endSignIns(ctx, 'everyone');
     await holdBack(ctx);
-    // This comes before the events of organizations, so that webhooks send none of these events.
+    // This comes before the events of organizations, so that webhooks do not send these events.
     const webhooks = keepTokens ? 0 : await disableWebhooks(ctx);
     const tokens = keepTokens ? none : await suspendTokens(ctx);
     const settled = {
@@ -138,7 +138,7 @@ async function suspendTokens(ctx: Context): Promise<typeof none> {
   return { botTokens, invitations, personal, apps, clients, scim, passkeys, recoveryCodes };
 }
 
-/** The people whose only way in was a passkey, which is suspended now. */
+/** The people whose only way to sign in was a passkey, which is suspended now. */
 async function findShutOut(ctx: Context): Promise<string[]> {
   const where = { hasPasskey: true, passwordHash: null, disabledAt: null };
   const shutOut: string[] = [];

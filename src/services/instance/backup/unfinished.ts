@@ -43,8 +43,8 @@ export async function inFolder<T>(beside: string, work: (folder: string) => Prom
 }
 
 /**
- * Starts a process that removes the folder when this process ends, even by SIGKILL: the end of its
- * standard input tells it. Returns a function that ends it early.
+ * Starts a process that removes the folder when this process ends, even by SIGKILL: then its
+ * standard input ends. Returns a function that ends it early.
  */
 function removeWhenKilled(folder: string): () => void {
   const watcher = spawn('/bin/sh', ['-c', 'cat; exec rm -rf -- "$1"', 'idctl', folder], {

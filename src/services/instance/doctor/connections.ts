@@ -61,7 +61,7 @@ async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Chec
   );
 }
 
-/** What the test of an enabled connection finds, and whether the connection waits for approval. */
+/** The result of the test of an enabled connection, and whether it is waiting for approval. */
 async function findingOf(
   slug: string,
   connection: { enabled: boolean; approved: boolean },
@@ -73,7 +73,7 @@ async function findingOf(
   return withWaiting(finding, waiting);
 }
 
-/** Adds that owners have not approved the connection yet. Without another fault, that is none. */
+/** Adds that owners have not approved the connection yet, which is not a fault. */
 function withWaiting(finding: Finding, waiting: ReturnType<typeof findWaiting>): Finding {
   if (waiting === null) return finding;
   if (finding.ok) return right(`${finding.seen}; ${waiting.seen}`, waiting.hint);

@@ -15,7 +15,7 @@ export interface Subject {
   open(): Promise<Database>;
 }
 
-// The driver checks the whole file without a pause, so larger files would block the process.
+// The driver checks the whole file in one go, so larger files would block the process.
 const maxToRead = 1024 ** 3;
 
 /** Checks the database and its integrity. Leaves out checks that cannot run after a failed one. */

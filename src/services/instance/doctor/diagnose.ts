@@ -165,7 +165,7 @@ async function checkRest({ network }: Patient, { config }: LoadedConfig): Promis
   }
 }
 
-/** Tells why passkeys do not work at the base URL. Null if they work. */
+/** Says why passkeys do not work at the base URL. Null if they work. */
 export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promise<Check | null> {
   const obstacle = findPasskeyObstacle({ config });
   if (obstacle === null) return null;
@@ -180,7 +180,7 @@ export async function checkPasskeys({ config }: Pick<Context, 'config'>): Promis
 
 const maxNamed = 3;
 
-/** Reports apps without an organization: introspection shows them no active token (security O9). */
+/** Reports apps without an organization: for them, every token is inactive (security O9). */
 async function checkApps(): Promise<Check | null> {
   const { rows, count } = await OAuthApp.findAndCountAll({
     where: { organizationId: null },
@@ -202,7 +202,10 @@ async function checkApps(): Promise<Check | null> {
   });
 }
 
-/** Reports accounts that wait for a code that is never mailed (security I3). Null if none wait. */
+/**
+ * Reports accounts that are waiting for a code that is never mailed (security I3). Null if there
+ * are none.
+ */
 export async function checkSignUps({ config }: Pick<Context, 'config'>): Promise<Check | null> {
   if (isMailConfigured({ config })) return null;
   const count = await Account.count({ where: { emailProof: 'none', awaitsCode: true } });

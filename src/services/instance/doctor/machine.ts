@@ -57,8 +57,8 @@ const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })) });
 
 /**
  * Whether the daemon at this address uses another database. It does if no process has this database
- * open (`idle`), or if it publishes none of this database's signing keys. A copy of the database
- * has the same keys, so only `idle` can tell a copy apart.
+ * open (`idle`), or if it does not publish a signing key of this database. A copy of the database
+ * has the same keys, so only `idle` detects a copy.
  */
 export async function servesAnother({ outbound }: Context, address: string, idle: boolean) {
   if (idle) return true;

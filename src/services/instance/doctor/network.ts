@@ -22,9 +22,9 @@ const metadata = z.object({ issuer: z.string() });
 const domain = 'example.com';
 
 /**
- * Checks the network services that no organization configures. `servesAnother` tells whether the
- * daemon at the base URL uses another database. Without `servesAnother`, the result says that this
- * was not checked.
+ * Checks the network services that no organization configures. `servesAnother` says whether the
+ * daemon at the base URL uses another database. Without it, the result says that this was not
+ * checked.
  */
 export function checkNetwork(
   config: Config,
@@ -117,7 +117,7 @@ function refusalAsNull(error: unknown): null {
   throw error;
 }
 
-/** Checks connection, TLS and authentication. Sends no mail. */
+/** Checks connection, TLS and authentication, without sending mail. */
 function checkMail({ mail }: Config, outbound: Outbound): Promise<Check> {
   return check('mail', 'the server accepts the connection and the credentials', async () => {
     if (mail.smtpUrl === undefined) return right('no mail is sent: mail.smtpUrl is not set');

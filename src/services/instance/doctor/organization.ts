@@ -23,7 +23,7 @@ export async function checkOrganization(ctx: Context, organization: Organization
   return checks.flat().filter((each) => each !== null);
 }
 
-/** The checks that make no network request. */
+/** The checks that do not need the network. */
 export async function checkStored(ctx: Context, organization: Organization): Promise<Check[]> {
   const checks = [
     await checkScim(ctx, organization),

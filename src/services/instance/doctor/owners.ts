@@ -14,8 +14,8 @@ export interface InstanceFiles {
 }
 
 /**
- * Checks as root that the daemon's user owns the files of the instance. Null if this is the case.
- * The daemon may run as another user than this command, so root must not own what that user reads.
+ * Checks as root that the daemon's user owns the files of the instance. Null if they do. The daemon
+ * may run as another user than this command, so root must not own what that user reads.
  */
 export async function checkOwners(files: InstanceFiles): Promise<Check | null> {
   const { configFile, keyFile, databaseFile, owner } = files;

@@ -6,8 +6,8 @@ import { findDaemonAhead } from '../daemons.ts';
 import { type Check, check, shownTime } from './check.ts';
 
 /**
- * Checks that no clock has jumped: after a jump, the sweep deletes nothing. With `confirm`, the
- * operator first confirms the clock of this machine.
+ * Checks that no clock has jumped: after a jump, the sweep does not delete anything. With
+ * `confirm`, the operator first confirms the clock of this machine.
  */
 export function checkSweep(ctx: Context, { confirm = false } = {}): Promise<Check> {
   return check('sweep', 'no jump of the clock since the last sweep', async () => {

@@ -30,7 +30,10 @@ import {
 import { noticeLetter } from './notices.ts';
 
 const atOnce = 10;
-/** How long a process reserves a mail: longer than sending takes. Then another may send it. */
+/**
+ * How long a process reserves a mail: longer than sending takes. After that, another process may
+ * send it.
+ */
 const leaseSeconds = 60;
 const firstWaitSeconds = 10;
 const longestWaitSeconds = 3600;
@@ -153,7 +156,7 @@ export async function composeMail(
       return { to: mailing.email, ...renderLetter(from, noticeLetter(from, notice, asked)) };
     }
     case 'invitation': {
-      // A mail for an expired invitation is deleted.
+      // The mail of an expired invitation is deleted.
       const at = { ...ctx, now: await timeOfExpiry(ctx) };
       const invited = await describeInvitation(at, mailing.invitation);
       if (invited === null) return null;
@@ -173,8 +176,8 @@ function passkeyNotice({ change, name }: Extract<Mailing, { about: 'passkey' }>)
 }
 
 /**
- * Whether the limit admits an invitation mail. Only the operator learns if it does not, because an
- * inviter would learn that others invite the address.
+ * Whether the limit allows an invitation mail. Only the operator learns if it does not: an inviter
+ * would learn that others invite the address.
  */
 async function mayReach(ctx: Context, email: string, organizationId: string): Promise<boolean> {
   const may = await transaction(() => maySendInvitation(ctx, email, organizationId));
@@ -183,7 +186,7 @@ async function mayReach(ctx: Context, email: string, organizationId: string): Pr
   return may;
 }
 
-/** Whether the limit admits a requested mail. It admits all unrequested mail. */
+/** Whether the limit allows a requested mail. Mail that was not requested is always allowed. */
 async function isWithinLimit(
   ctx: Context,
   { email, stranger }: { email: string; stranger?: boolean },
@@ -199,7 +202,7 @@ async function codeFor(
   const { email, purpose, stranger } = mailing;
   return transaction(async () => {
     const found = await findByEmail(email);
-    // No code may be written during a change that revokes all codes.
+    // A code must not be written during a change that revokes all codes.
     const account = found === null ? null : await hold.account(found.id);
     if (account === null || !isOfUse(account, purpose)) return null;
     const resent = purpose === 'verify' && stranger !== undefined && !again;

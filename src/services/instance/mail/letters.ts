@@ -1,12 +1,10 @@
 import type { CodePurpose } from '../../../database/models/mail-code.ts';
 import { escapedHtml } from '../../../text/escape.ts';
 
-/**
- * The content of a mail. It does not contain text from strangers, except names cleaned by `spoken`.
- */
+/** The content of a mail. The only text from strangers is names, cleaned by `spoken`. */
 export interface Letter {
   subject: string;
-  /** The subject matter, in one or two sentences. */
+  /** The message, in one or two sentences. */
   opening: string;
   /** A code of six digits. */
   code?: string;
@@ -78,7 +76,7 @@ export function accountLetter({ service, baseUrl }: Sender): Letter {
   };
 }
 
-/** Says to the holder of an address that another account has asked for it. */
+/** Tells the holder of an address that another account has asked for it. */
 export function askedForLetter({ service, baseUrl }: Sender): Letter {
   return {
     subject: `Your address is in use - ${service}`,

@@ -37,7 +37,10 @@ export async function copyTable({ from, to, table, progress }: Copying): Promise
   return { name: table.name, rows: digest.rows, checksum: digest.sum() };
 }
 
-/** Compares the copy's checksum, and the counts of both tables, with what `copyTable` has read. */
+/**
+ * Compares the copy's checksum, and the counts of both tables, with those that `copyTable` has
+ * read.
+ */
 export async function compareTable(
   { from, to, table, progress }: Copying,
   { rows, checksum }: CopiedTable,

@@ -53,7 +53,7 @@ export async function touchMark({ all }: Asked, name: string, now: Date): Promis
   await all('UPDATE migrations SET applied_at = $1 WHERE name = $2', [now, name]);
 }
 
-/** Deletes a mark in the open transaction of the ORM; false if it is not there. */
+/** Deletes a mark in the open transaction of the ORM; false if it does not exist. */
 export async function deleteMark(name: string): Promise<boolean> {
   // This update takes the write lock before the check.
   await execute('UPDATE migrations SET applied_at = applied_at WHERE name = $1', [name]);
@@ -74,7 +74,7 @@ export async function beginAlone(connection: Asked): Promise<void> {
   await connection.all('BEGIN IMMEDIATE');
 }
 
-/** Begins a transaction on PostgreSQL that holds the lock for migrations and these tables. */
+/** Begins a transaction on PostgreSQL that locks migrations and these tables. */
 export async function beginLocked({ all }: Asked, tables: Table[]): Promise<void> {
   await all('BEGIN');
   await all(`SELECT pg_advisory_xact_lock(${advisoryLock})`);
@@ -89,7 +89,10 @@ export async function commit({ all }: Asked): Promise<void> {
 /** This is not the lock for migrations, which each migration takes in its own transaction. */
 const moveLock = 7_236_412_012;
 
-/** Takes the lock that excludes other moves into this PostgreSQL database; false if one has it. */
+/**
+ * Takes the lock that excludes other moves into this PostgreSQL database; false if another move has
+ * it.
+ */
 export async function tryMoveLock({ all }: Asked): Promise<boolean> {
   const [taken] = await all(`SELECT pg_try_advisory_lock(${moveLock}) AS taken`);
   return taken?.['taken'] === true;

@@ -24,7 +24,7 @@ export async function claimTarget(
 ): Promise<PlainConnection> {
   const isNew = isMissing(to);
   return claim(to, mark, tables).catch(async (error: unknown) => {
-    // The next run would refuse an empty file, because it belongs to no move.
+    // The next run would refuse an empty file, because it does not belong to a move.
     if (isNew) await removeEmpty(fileOf(to.url));
     throw ofTarget(to, error);
   });

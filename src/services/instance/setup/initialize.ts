@@ -39,7 +39,7 @@ const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 /**
  * Creates the first organization and its owner in a fresh instance. Returns the password if it was
- * generated. If an organization exists, changes nothing, and `created` is false.
+ * generated. If an organization exists, does not change anything, and `created` is false.
  */
 export async function initialize(ctx: Context, input: Input) {
   requireOperator(ctx);

@@ -94,8 +94,8 @@ export async function requireAccount(user: string): Promise<Account> {
 }
 
 /**
- * Holds the account, and refuses if the caller's credential was revoked since the request began.
- * Call it before creating a credential, so that none outlives a reclaim (security I3).
+ * Locks the account, and refuses if the caller's credential was revoked since the request began.
+ * Call it before creating a credential, so that a reclaim removes the credential too (security I3).
  */
 export async function holdAccount(ctx: Context, accountId: string): Promise<void> {
   if ((await hold.account(accountId)) !== null && (await isLive(ctx))) return;
@@ -114,7 +114,7 @@ export async function isLive({ actor }: Context): Promise<boolean> {
 
 /**
  * Marks the accounts whose address was proved by owning this domain, which is now given up. The
- * next owner of the domain then trusts none of them (security I3).
+ * next owner of the domain then does not trust them (security I3).
  */
 export async function forgetProofs(domain: string): Promise<void> {
   const proven = { emailProof: 'domain' as const, email: { [Op.endsWith]: `@${domain}` } };
@@ -133,7 +133,7 @@ const blurMs = 10 * 60_000;
 export async function idLikeOthers(ctx: Context): Promise<string> {
   const { ids } = await sampleIds(ctx);
   const like = ids.length === 0 ? undefined : ids[randomInt(ids.length)];
-  // The time only moves back: no account is created in the future.
+  // The time only moves back, so it is never in the future.
   return like === undefined ? orderedId() : idAround(millisecondOf(like) - randomInt(blurMs));
 }
 

@@ -4,8 +4,8 @@ import type { Account } from '../../../database/models/account.ts';
 import { refuseField } from '../../../errors.ts';
 import { knownClient } from '../../foundation/limits/password.ts';
 
-// `password.minLength` in the configuration is the least length of a whole password. This constant
-// is the least length without the words of the account.
+// `password.minLength` in the configuration is the minimum length of the whole password. This
+// constant is the minimum length without the words of the account.
 const shortestRest = 8;
 const longest = 128;
 
@@ -57,7 +57,7 @@ async function isCommon(text: string): Promise<boolean> {
   return (await common).has(text);
 }
 
-/** Reads the list when first needed: it is half a megabyte, and most commands never need it. */
+/** Reads the list when first needed: it is half a megabyte, and most commands do not need it. */
 async function readCommon(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   return new Set(dictionary['passwords-common']);

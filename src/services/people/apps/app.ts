@@ -62,9 +62,9 @@ export function recordAppEvent(
 }
 
 /**
- * If the account has another second factor, revokes its tokens, apps, passkeys and recovery codes that only another
- * organization's provider vouched for. Call it where an account joins this organization, with the
- * account held.
+ * If the account has another second factor, revokes its tokens, apps, passkeys and recovery codes
+ * that only another organization's provider vouched for. Call it where an account joins this
+ * organization, with the account locked.
  */
 export async function endVouchedTokens(
   ctx: Context,

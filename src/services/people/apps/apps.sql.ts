@@ -30,7 +30,7 @@ export async function findApp(clientId: string): Promise<FoundApp | null> {
   return app;
 }
 
-/** An app whose account is held. */
+/** An app whose account is locked. */
 interface HeldApp {
   /** The oldest of the app's `maxLive` newest live tokens; null if it has fewer. */
   surplus: string | null;
@@ -43,7 +43,7 @@ const held = (maxLive: number) => `SELECT (
     ORDER BY t.id DESC LIMIT 1 OFFSET ${maxLive - 1}
   ) AS surplus, p.vouched_by AS "vouchedBy", p.unapproved FROM apps p WHERE p.id = $1 AND p.secret_hash = $3`;
 
-/** The app with this secret, or null. Call it with the app's account held. */
+/** The app with this secret, or null. Call it with the app's account locked. */
 export async function readHeldApp(
   { now }: Pick<Context, 'now'>,
   { id, secretHash }: { id: string; secretHash: string },

@@ -56,7 +56,7 @@ function reasonAgainst(app: FoundApp, secret: string): Reason | null {
   return app.disabledAt === null ? null : 'account_disabled';
 }
 
-/** The one answer to a refused client; only the log and the event get the reason. */
+/** The answer to a refused client, always the same; only the log and the event get the reason. */
 export function clientRefused(reason: Reason | null): Refusal {
   return new Refusal(
     'invalid_client',

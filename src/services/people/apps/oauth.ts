@@ -81,7 +81,7 @@ function limitOf({ config }: Context, app: ProvedApp) {
 }
 
 /**
- * Holds the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
+ * Locks the account, and with it the app. Refuses an app that was revoked or regenerated meanwhile.
  * Returns the app's marks (`marksOf`), and whether it has as many live tokens as allowed.
  */
 async function holdApp(ctx: Context, { id, accountId, secretHash }: ProvedApp) {

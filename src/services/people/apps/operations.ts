@@ -99,7 +99,7 @@ export const regenerateApp = ownOperationById({
     const app = await requireApp(input.id, whose);
     const { value, hash } = newSecret('cos_secret_');
     await transaction(async () => {
-      // Minting holds the account too, so the old secret cannot get a new token.
+      // Minting also locks the account, so the old secret cannot get a new token.
       await holdAccount(ctx, app.accountId);
       const renewed = { secretHash: hash, suspendedAt: null, ...(await marksOf(ctx)) };
       const [changed] = await OAuthApp.update(renewed, {
@@ -132,8 +132,7 @@ export const revokeApp = ownOperationById({
   run: async (ctx, input, whose) => {
     const app = await requireApp(input.id, whose);
     await transaction(async () => {
-      // Minting holds the account too, so that no token is created for an app that is being
-      // removed.
+      // Minting also locks the account, so no token is created for an app that is being removed.
       await hold.account(app.accountId);
       if (input.keepTokens) await AccessToken.update({ appId: null }, { where: { appId: app.id } });
       if ((await OAuthApp.destroy({ where: { id: app.id } })) === 0) throw noSuchApp(app.id);
@@ -161,7 +160,7 @@ async function requireAdministered(
   const { organization } = await requireAuthority(ctx, 'apps.introspect', org);
   const where = { organizationId: organization.id, accountId, role: ['admin', 'owner'] };
   if ((await Membership.count({ where })) > 0) return organization;
-  // Only the operator gets here: `requireAuthority` has proved any other caller to be an admin.
+  // Only the operator gets here: for any other caller, `requireAuthority` requires an admin.
   throw new Refusal('conflict', `The owner of the app is not an admin of ${organization.slug}.`, {
     hint: [
       {

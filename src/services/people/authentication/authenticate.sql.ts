@@ -10,8 +10,8 @@ interface Holder {
 }
 
 /**
- * The account of a session that has not ended, or null. Checks no expiry, because no token outlives
- * its session.
+ * The account of a session that has not ended, or null. Does not check the expiry, because no token
+ * outlives its session.
  */
 export async function findLive(sessionId: string, accountId: string): Promise<Holder | null> {
   const [row = null] = await select<Holder>(

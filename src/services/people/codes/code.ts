@@ -16,14 +16,14 @@ import { type CodeOf, countTry, takeTryBack } from './codes.sql.ts';
 const lifeSeconds = 600;
 const maxTries = 5;
 
-/** A mailed code as given. Blanks between its digits are removed. */
+/** A mailed code as given. Spaces between its digits are removed. */
 export const givenCode = z
   .string()
   .max(20)
   .transform((text) => text.replace(/\s/g, ''))
   .pipe(z.string().regex(/^\d{6}$/, 'must be the six digits from the mail'));
 
-/** The one answer to an invalid code, whatever the reason. */
+/** The answer to an invalid code, the same for every reason. */
 export function codeInvalid(): Refusal {
   return new Refusal('code_invalid', 'This code is wrong or has expired.', {
     hint: 'Request a new one.',
@@ -81,7 +81,7 @@ export async function giveTryBack(code: RightCode): Promise<void> {
 }
 
 /**
- * Spends the code, and returns its account, held; null if either is gone. Call it inside the
+ * Spends the code, and returns its account, locked; null if either is gone. Call it inside the
  * transaction that acts on the code. On null, roll the transaction back.
  */
 export async function spendCode({ accountId, purpose, hash }: RightCode): Promise<Account | null> {

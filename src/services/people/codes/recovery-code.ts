@@ -10,7 +10,8 @@ import { instanceKey } from '../../foundation/keys/instance-key.ts';
 import { notify } from '../../foundation/mail/notify.ts';
 
 // The rows of recovery codes (security P17). `accounts.has_recovery_codes` changes only here,
-// together with the rows. Call the functions that write inside a transaction, with the account held.
+// together with the rows. Call the functions that write inside a transaction, with the account
+// locked.
 
 /** How many codes an account gets. */
 const codesPerAccount = 10;
@@ -27,7 +28,7 @@ function newCode(): string {
   return `${characters.slice(0, 5)}-${characters.slice(5)}`;
 }
 
-/** The code as it is hashed: case, blanks, hyphens and similar letters make no difference. */
+/** The code in the form that is hashed: case, spaces, hyphens and similar letters do not matter. */
 function canonical(code: string): string {
   return code.toLowerCase().replace(/[\s-]/g, '').replace(/o/g, '0').replace(/[il]/g, '1');
 }
@@ -39,7 +40,7 @@ function hashOf(key: KeyObject, accountId: string, code: string): string {
     .digest('base64url');
 }
 
-/** Makes ten codes, which replace the earlier ones. Returns them; they cannot be read again. */
+/** Creates ten codes, which replace the earlier ones. Returns them; they cannot be read again. */
 export async function makeRecoveryCodes(
   ctx: Context,
   account: Holder,
@@ -76,8 +77,8 @@ export async function findRecoveryCode(
 }
 
 /**
- * Uses the code up; null if it was used already. With `endsCodes`, the caller ends the other codes too,
- * and tells the person.
+ * Uses the code up; null if it has already been used. With `endsCodes`, the caller ends the other
+ * codes too, and tells the person.
  */
 export async function useRecoveryCode(
   ctx: Context,

@@ -71,8 +71,8 @@ export function countCredentials(accountId: string, now: Date): Promise<Counted[
 }
 
 /**
- * The condition that the session of a code, token or grant is gone. Its column is no foreign key,
- * because the client of a deleted session must still learn that it ended.
+ * The condition that the session of a code, token or grant is gone. Its column is not a foreign
+ * key, because the client of a deleted session must still learn that it ended.
  */
 export const ofNoSession = `NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = session_id)
   AND NOT (model = 'Grant' AND EXISTS (SELECT 1 FROM clients c

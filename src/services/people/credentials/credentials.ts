@@ -24,8 +24,8 @@ import { forgetBrowsers } from '../sessions/browser.ts';
 import { endSessions } from '../sessions/end.ts';
 import { countCredentials, credentialKinds, ofBot, ofNoSession } from './credentials.sql.ts';
 
-// The one list of tables that hold credentials (security I3). Add a new kind of credential here:
-// `endSignIns` and `endCredentials` use this list. Tests compare it with the schema and with
+// The only list of tables that contain credentials (security I3). Add a new kind of credential
+// here: `endSignIns` and `endCredentials` use this list. Tests compare it with the schema and with
 // docs/kill-matrix.md.
 
 /** The codes, links and pending sign-ins that lead to a session: valid for minutes, and once. */
@@ -35,7 +35,7 @@ const steps: Record<string, ModelStatic<Model>> = {
   pending_sign_ins: PendingSignIn,
 };
 
-/** The credentials to keep for the next holder: second factor, identities of an organization. */
+/** The credentials that the next holder keeps: second factor, identities of an organization. */
 interface Kept {
   keepsTotp: boolean;
   organizationId: string | null;
@@ -84,7 +84,7 @@ export const otherCredentials = [
   'provider_records',
 ];
 
-/** The tables that name an account and hold no credential. */
+/** The tables that name an account but do not contain credentials. */
 export const withoutCredentials = [
   'account_browsers',
   'memberships',
@@ -108,7 +108,7 @@ export async function endSignIns(ctx: Context, whose: Whose): Promise<number> {
 export async function endCredentials(ctx: Context, accountId: string, kept: Kept): Promise<void> {
   await endSignIns(ctx, { accountId });
   for (const end of Object.values(lasting)) await end(accountId, kept);
-  // No credential, but a sign-in from an earlier holder's browser must be announced.
+  // These are not credentials, but a sign-in from an earlier holder's browser must be announced.
   await forgetBrowsers(accountId);
 }
 

@@ -153,7 +153,10 @@ export function challengeIn(clientDataJSON: string): string {
   return clientData.safeParse(data).data?.challenge ?? '';
 }
 
-/** Why the passkey is refused: it is of another account, or not for this use. Null if accepted. */
+/**
+ * Why the passkey is refused: it belongs to another account, or is not for this use. Null if
+ * accepted.
+ */
 function refusalOfOwner(
   { response: { userHandle } }: GivenAssertion,
   { purpose, accountId }: Bound,
@@ -179,9 +182,9 @@ export function refusalOf(error: unknown): { refused: Reason } {
 }
 
 /**
- * Stores the counter of a correct answer. False if it did not grow, as with a copied authenticator;
- * of two parallel answers with one counter, only one succeeds. Authenticators without a counter
- * always send 0.
+ * Stores the counter of a correct answer. False if it did not grow, as with a copied authenticator.
+ * Of two parallel answers with the same counter, only one succeeds. Authenticators without a
+ * counter always send 0.
  */
 async function storeUse(
   ctx: Context,

@@ -60,7 +60,7 @@ export function createChallenge(ctx: Context, bound: Bound, given: string | unde
 
 /**
  * Uses up the challenge in an answer, given in base64url. Returns why it is not valid here: not
- * ours, expired, for another purpose, account or browser, or used. Null if it is valid.
+ * ours, expired, used, or for another purpose, account or browser. Null if it is valid.
  */
 export async function spendChallenge(
   ctx: Context,

@@ -22,7 +22,7 @@ import type { Purpose } from './challenge.ts';
 import type { NewCredential } from './registration.ts';
 
 // The rows of passkeys. `accounts.has_passkey` changes only here, together with the rows. Call the
-// functions that write inside a transaction, with the account held.
+// functions that write inside a transaction, with the account locked.
 
 export const passkeyView = z.object({
   id,
@@ -53,8 +53,8 @@ type Holder = Pick<
 >;
 
 /**
- * Stores a new passkey, and ends sessions as `endSessionsPastSecondFactor` does. The caller tells the
- * person.
+ * Stores a new passkey, and ends sessions as `endSessionsPastSecondFactor` does. The caller
+ * notifies the person.
  */
 export async function addPasskey(
   ctx: Context,
@@ -74,8 +74,8 @@ export async function addPasskey(
 
 /**
  * Removes passkeys, and ends the sessions that began with a passkey, except `but`. In the other
- * sessions, except `but`, the second factor no longer counts as passed (security P15). Tells the
- * person, but not `inReset`, where the caller tells of the reset.
+ * sessions, except `but`, the second factor no longer counts as passed (security P15). Notifies the
+ * person, except `inReset`, where the caller notifies them of the reset.
  */
 export async function removePasskeys(
   ctx: Context,
@@ -119,7 +119,7 @@ export function findPasskey(accountId: string, id: string): Promise<Passkey | nu
   return Passkey.findOne({ where: { id, accountId } });
 }
 
-/** Makes the passkeys of an account second factors that cannot sign in without a password. */
+/** Turns the passkeys of an account into second factors that cannot sign in without a password. */
 export async function restrictPasskeys(accountId: string): Promise<void> {
   await Passkey.update({ signsIn: false }, { where: { accountId } });
 }

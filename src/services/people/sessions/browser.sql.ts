@@ -20,7 +20,7 @@ export async function findSeen(
 const adding = `INSERT INTO account_browsers (account_id, hash, first_seen_at, last_seen_at)
   VALUES ($1, $2, $3, $3) ON CONFLICT DO NOTHING RETURNING 1`;
 
-/** Adds a browser. False if the account has it already. */
+/** Adds a browser. False if the account already has it. */
 export async function addSeen(accountId: string, hash: string, now: Date): Promise<boolean> {
   return (await select(adding, [accountId, hash, now], { prepared: true })).length > 0;
 }

@@ -37,7 +37,7 @@ export async function findBrowser({ client }: Context, accountId: string): Promi
 
 /**
  * Remembers that the account has signed in from this browser. If the browser is new to it, but not
- * its first one, tells the person. A sign-in through a connection is not remembered: an admin
+ * its first one, notifies the person. A sign-in through a connection is not remembered: an admin
  * controls the provider. Call it in the sign-in's transaction.
  */
 export async function meetBrowser(

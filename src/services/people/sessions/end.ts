@@ -44,8 +44,8 @@ export async function endOneSession(ctx: Context, id: string, account: string): 
 
 /**
  * Ends the session that the browser's cookies show: by a token that has not expired, or by its
- * name. An expired token ends none, because it may have been stolen. Returns whether it ended one.
- * Call it where the session's cookies are replaced or cleared.
+ * name. An expired token does not end a session, because it may have been stolen. Returns whether a
+ * session ended. Call it where the session's cookies are replaced or cleared.
  */
 export async function endShownSession(ctx: Context): Promise<boolean> {
   const { access, refresh } = ctx.client.shown ?? {};
@@ -80,7 +80,7 @@ export async function endSessionsByDomain(
 /**
  * Ends the sessions whose only proof comes from one organization's provider, if the account has a
  * second factor and belongs to another organization too. The session `but` continues. Call it with
- * the account held (security P12).
+ * the account locked (security P12).
  */
 export async function endSessionsPastSecondFactor(
   ctx: Context,
@@ -90,7 +90,9 @@ export async function endSessionsPastSecondFactor(
   await endPastSecondFactor(ctx, accountId, but);
 }
 
-/** Forgets that sessions, except `but`, passed a second factor that is gone now (security P15). */
+/**
+ * Forgets that sessions, except `but`, passed a second factor that has been removed (security P15).
+ */
 export async function forgetSecondFactor(accountId: string, but: string | null): Promise<void> {
   const where = { accountId, endedAt: null, ...(but === null ? {} : { id: { [Op.ne]: but } }) };
   await Session.update({ secondFactorAt: null }, { where });

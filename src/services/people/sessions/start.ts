@@ -40,7 +40,9 @@ export async function startSession(ctx: Context, account: Account, begun: Begun)
   return { ...answer, browser: begun.browser.value };
 }
 
-/** Writes the session and its event. Bypasses the ORM, because no rows are written more often. */
+/**
+ * Writes the session and its event. Bypasses the ORM, because these are the most frequent writes.
+ */
 async function keepSession(
   ctx: Context,
   { id, name }: Account,

@@ -142,7 +142,7 @@ export const regenerateToken = ownOperationById({
     requireRenewable(ctx, token);
     const { value, prefix, hash } = newSecret('cos_pat_');
     await transaction(async () => {
-      // Held, so that a new value is marked before the account joins an organization or becomes
+      // Locked, so that a new value is marked before the account joins an organization or becomes
       // owner.
       await holdAccount(ctx, token.accountId);
       const [changed] = await AccessToken.update(

@@ -51,7 +51,7 @@ export function recordTokenEvent(
   return recordEvent(ctx, { kind, subject, data: { account: token.accountId, ...more } });
 }
 
-/** The marks of a session or token. A credential that it creates keeps them. */
+/** The marks of a session or token. A credential created with it inherits them. */
 interface Marks {
   /**
    * The organization whose provider is the only proof behind the session, or null. A passed second
@@ -66,7 +66,7 @@ interface Marks {
 // app with no other proof must not give the provider access to another organization later. And if
 // no owner has approved a provider, it must not reach an owner later (security I8).
 
-/** Which provider vouches for the caller's session or token, and whether an owner approved it. */
+/** The marks of the caller's session or token. */
 export async function marksOf({ actor }: Context): Promise<Marks> {
   const none = { vouchedBy: null, unapproved: false };
   if (actor.kind !== 'user') return none;
@@ -88,15 +88,15 @@ async function isUnapproved({ connectionId: id }: Session): Promise<boolean> {
   return (await SsoConnection.count({ where })) > 0 || (await LdapConnection.count({ where })) > 0;
 }
 
-// The last use of a token is known to the minute, and no request waits for the write
-// (security P13). The request notes the use; a job writes it.
+// The last use of a token is known to the minute (security P13). A request only notes the use, and
+// a job writes it.
 
 const minuteMs = 60_000;
 
 /** The last use of each access token, by its id, until a job writes it. */
 export const tokenUses = remembered(() => new Map<string, Date>());
 
-/** Remembers that a token was used now, unless a use in the last minute is stored already. */
+/** Remembers that a token was used now, unless a use in the last minute is already stored. */
 export function noteUse(
   uses: Map<string, Date>,
   token: string,

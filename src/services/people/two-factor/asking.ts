@@ -6,7 +6,7 @@ import { type AssertionOptions, askForPasskey } from '../passkeys/assertion.ts';
 
 // How a sign-in asks for the second factor.
 
-/** The facts of an account that tell its second factors. */
+/** The facts of an account that show its second factors. */
 type Facts = Pick<Account, 'totpEnabledAt' | 'hasPasskey' | 'hasRecoveryCodes'>;
 
 /** One kind of second factor. */

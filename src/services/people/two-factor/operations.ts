@@ -153,7 +153,8 @@ export const disableTotp = ownOperation({
     }
     const given = { totpCode: input.code, recoveryCode: input.recoveryCode };
     if (!isGiven(given)) throw refuseField('code', 'is required');
-    // A rehearsal checks no code, because its rollback would undo the count of wrong codes.
+    // A rehearsal does not check the code, because its rollback would undo the count of wrong
+    // codes.
     const answer = isRehearsed() ? null : await proveSecondFactor(ctx, account, given, 'confirm');
     await transaction(async () => {
       const endsCodes = account.hasRecoveryCodes && !account.hasPasskey;

@@ -8,9 +8,9 @@ import { ownSessionOf } from '../sessions/end.ts';
 import { marksOf } from '../tokens/token.ts';
 import { factorsOf } from './asking.ts';
 
-// Adding something that outlives the session, such as a passkey, needs a recent proof of the
-// person. A stolen session is no such proof. If the account has a second factor, a sign-in without
-// it is no such proof either (security P16).
+// Adding something that outlives the session, such as a passkey, needs a recent proof of identity.
+// A stolen session is not enough. If the account has a second factor, neither is a sign-in without
+// it (security P16).
 
 const recentSeconds = 10 * 60;
 
@@ -65,7 +65,7 @@ export async function isRecentlyProven(
   if (session === null) return false;
   const { createdAt, confirmedAt, secondFactorAt } = session;
   const { totpEnabledAt } = account;
-  // A code of a replaced authenticator proves nothing (security P15).
+  // A code of a replaced authenticator does not count (security P15).
   const factor = secondFactorAt === null || (totpEnabledAt ?? secondFactorAt) > secondFactorAt;
   const proofs = hasSecondFactor(account)
     ? [factor ? null : secondFactorAt]

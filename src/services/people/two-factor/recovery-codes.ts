@@ -25,7 +25,7 @@ export const newRecoveryCodesView = z.object({
   createdAt: instant,
 });
 
-/** Tells how many recovery codes are left. */
+/** Shows how many recovery codes are left. */
 export const showRecoveryCodes = ownOperation({
   authority: 'me.see',
   input: z.strictObject({}),
@@ -37,8 +37,8 @@ export const showRecoveryCodes = ownOperation({
 });
 
 /**
- * Makes ten new codes, and revokes the earlier ones. A person needs a recent sign-in. Refuses with
- * `conflict` if the account has no second factor, because no sign-in would ask for a code.
+ * Creates ten new codes, and revokes the earlier ones. A person needs a recent sign-in. Refuses
+ * with `conflict` if the account has no second factor, because no sign-in would ask for a code.
  */
 export const regenerateRecoveryCodes = ownOperation({
   authority: 'me.credentials',
@@ -66,7 +66,9 @@ export const firstRecoveryCodes = z
   .optional()
   .describe('Ten recovery codes, shown only once. Absent if the account already had codes.');
 
-/** Makes recovery codes if the account has none. Call it where a second factor was added. */
+/**
+ * Creates recovery codes if the account does not have any. Call it where a second factor was added.
+ */
 export async function makeFirstRecoveryCodes(
   ctx: Context,
   accountId: string,

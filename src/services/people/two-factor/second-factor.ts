@@ -20,7 +20,7 @@ export type SecondFactor = { accountId: string } & (
   | { recoveryCodeId: string }
 );
 
-/** The fields with which a person answers the second factor; `browser` is a cookie. */
+/** The fields in which a person sends the second factor; `browser` is a cookie. */
 export const secondFactorFields = {
   totpCode: z.string().max(20).optional(),
   recoveryCode: z
