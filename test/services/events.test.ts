@@ -1,15 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
+import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listAllEvents, sweepEvents } from '../../src/services/foundation/events/operations.ts';
 import { recordEvent, tallyEvent } from '../../src/services/foundation/events/record.ts';
 import { eventView } from '../../src/services/foundation/events/view.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { team } from '../support/team.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -78,6 +80,99 @@ test('spec §6 a list can be limited to a kind or a group of kinds, and to event
   for (const wrong of ['since=soon', 'kind=mem*', 'kind=member', 'kind=.*']) {
     expect(await kinds(wrong)).toBe(wrong.slice(0, wrong.indexOf('=')));
   }
+});
+
+test('spec §6 a list can be limited to a period, of days, times or ages', async () => {
+  const { slug, owner } = await organization(idctl);
+  const client = await signedIn(idctl, owner.email);
+  await pause(2);
+  const at = new Date();
+  await addDomain(idctl.operator(), { org: slug, domain: `${fresh('d')}.test` });
+  const kinds = async (query: Record<string, string>) => {
+    const path = `/api/v1/orgs/${slug}/events?${new URLSearchParams(query)}`;
+    const { body } = await client.get(path);
+    return body.items?.map(({ kind }: { kind: string }) => kind) ?? body.errors[0].path;
+  };
+  const early = ['organization.created', 'member.added'];
+  const time = at.toISOString();
+  const day = (days: number) =>
+    new Date(at.getTime() + days * 86_400_000).toISOString().slice(0, 10);
+  expect(await kinds({ from: time })).toEqual(['domain.added']);
+  expect(await kinds({ to: time })).toEqual(early);
+  expect(await kinds({ from: day(0), to: day(0) })).toEqual([...early, 'domain.added']);
+  expect(await kinds({ from: day(1) })).toEqual([]);
+  expect(await kinds({ to: day(-1) })).toEqual([]);
+  expect(await kinds({ to: '1d' })).toEqual([]);
+  expect(await kinds({ from: '1d', since: time })).toEqual(['domain.added']);
+  expect(await kinds({ from: time, since: '1d' })).toEqual(['domain.added']);
+  for (const field of ['from', 'to', 'since'])
+    for (const wrong of ['2026-02-30', 'soon', '2026-11-20T12:00', '9d9'])
+      expect(await kinds({ [field]: wrong })).toBe(field);
+});
+
+test('spec §6 a list can be limited to what a person did, and what happened to them', async () => {
+  const { org, people, clients } = await team(idctl);
+  const { owner, admin, member } = people;
+  const path = `/api/v1/orgs/${org.slug}`;
+  await clients.owner.send('PATCH', `${path}/members/${member.id}`, { body: { role: 'admin' } });
+  await clients.member.post(`${path}/projects`, { name: 'Website' });
+  await clients.owner.send('PATCH', `${path}/members/${member.id}`, { body: { role: 'member' } });
+  await clients.member.send('DELETE', `${path}/members/me`);
+  const kinds = async (person: string, more = '') => {
+    const { body } = await clients.admin.get(`${path}/events?person=${person}${more}`);
+    return body.items.map(({ kind }: { kind: string }) => kind);
+  };
+  const changed = ['member.role.changed', 'project.created', 'member.role.changed'];
+  const all = ['member.added', ...changed, 'member.removed'];
+  expect(await kinds(member.id)).toEqual(all);
+  expect(await kinds(owner.email)).toEqual([
+    'member.added',
+    'member.role.changed',
+    'member.role.changed',
+  ]);
+  expect(await kinds(member.id, '&kind=member.role.*')).toEqual(
+    changed.filter((_, at) => at !== 1),
+  );
+  expect(await kinds(member.id, '&from=1d&to=1d')).toEqual([]);
+  expect(await kinds(admin.email.toUpperCase())).toEqual(['member.added']);
+  const { body } = await clients.admin.get(`${path}/events?person=${member.id}&limit=2`);
+  expect([body.items.length, body.hasMore]).toEqual([2, true]);
+  const rest = await clients.admin.get(
+    `${path}/events?person=${member.id}&limit=3&cursor=${body.nextCursor}`,
+  );
+  expect([rest.body.items.length, rest.body.hasMore]).toEqual([3, false]);
+  const wrong = await clients.admin.get(`${path}/events?person=Ben`);
+  expect([wrong.status, wrong.body.errors[0].path]).toEqual([400, 'person']);
+});
+
+describe('I4 the address of a person who has left', () => {
+  test('I4 finds their events only if it is on a domain of the organization', async () => {
+    const { org, people, clients } = await team(idctl);
+    const { member } = people;
+    const path = `/api/v1/orgs/${org.slug}`;
+    const found = async (person: string) => {
+      const { body } = await clients.admin.get(`${path}/events?person=${person}`);
+      return body.items.length;
+    };
+    expect(await found(member.email)).toBe(1);
+    await clients.member.send('DELETE', `${path}/members/me`);
+    const hidden = `${fresh('new')}@elsewhere.test`;
+    const move = (email: string) =>
+      transaction(() => Account.update({ email }, { where: { id: member.id } }));
+    await move(hidden);
+    expect([await found(hidden), await found('nobody@elsewhere.test')]).toEqual([0, 0]);
+    const own = `${fresh('own')}@${await verifiedDomain(idctl, org.slug)}`;
+    await move(own);
+    expect([await found(own), await found(member.id)]).toEqual([2, 2]);
+  });
+});
+
+test('O7 the events of a person in another organization are not found', async () => {
+  const [one, other] = [await team(idctl), await team(idctl)];
+  const { body } = await one.clients.admin.get(
+    `/api/v1/orgs/${one.org.slug}/events?person=${other.people.member.id}`,
+  );
+  expect(body.items).toEqual([]);
 });
 
 /** The cursor after the latest event. */

@@ -88,7 +88,10 @@ const hot: Record<string, RegExp> = {
   'the people whose roles are planned later': /FROM scim_replans/,
   'the end of a membership': /DELETE FROM memberships/,
   'a page of members': /SELECT account_id AS id FROM \(SELECT account_id, role FROM memberships/,
-  'a page of events': /FROM events AS Event .* LIMIT/,
+  'a page of events': /FROM events WHERE organization_id = \$1 AND id > .* LIMIT/,
+  'a page of all events': /FROM events WHERE id > .* LIMIT/,
+  'a page of events of some kinds': /FROM events WHERE kind = .* UNION ALL .* LIMIT/,
+  'a page of the events of a person': /FROM events WHERE COALESCE\(.* UNION ALL .* LIMIT/,
   'the events of a reference': /FROM events\s+WHERE id > .* kind IN/s,
   'the attempt of a reference': /FROM sso_attempts AS SsoAttempt .*reference = /s,
   'a page of accounts': /FROM accounts AS Account .* LIMIT/,
@@ -207,8 +210,10 @@ async function askAll(site: Awaited<ReturnType<typeof prepare>>): Promise<void> 
   await listMembers(operator(), { org, ...page });
   await listUsers(operator(), page);
   await listTokens(operator(), { user: owner.id, limit: 50 });
-  await listEvents(operator(), { org, ...page });
   await listAllEvents(operator(), page);
+  for (const by of [{}, { kind: 'scim.*' }, { person: owner.id }, { to: '1d' }]) {
+    await listEvents(operator(), { org, ...by, ...page });
+  }
   await listScimUsers(operator(), { org, limit: 50 });
   await listScimRequests(operator(), { org, limit: 50 });
   await listAttempts(operator(), { org, limit: 50 });

@@ -16,6 +16,11 @@ export const meantSteps: { sql: RegExp; step: RegExp; because: string }[] = [
     because: 'it sorts at most one page',
   },
   {
+    sql: /FROM events .*\) part UNION ALL /s,
+    step: /FOR ORDER BY/,
+    because: 'it sorts at most one page of each kind, or of both parts about a person',
+  },
+  {
     sql: /FROM .identities. AS .Identity. WHERE .*(account_id.|subject.) = /,
     step: /FOR ORDER BY/,
     because: 'it sorts the identities of one person',

@@ -56,6 +56,7 @@ const everywhere: Fields<Event> = [...fields, ['Org', (view) => view.organizatio
 const options = {
   '--org <org>': 'only events of this organization, by id or slug',
   '--kind <kind>': 'only events of this kind, or of a group: scim.*',
+  '--person <user>': 'only what this account did or had done to it, by address or id',
 };
 
 const everyMs = 1000;
@@ -67,7 +68,12 @@ export function addEventCommands(program: Command): void {
   });
   verb(event, 'list', {
     summary: 'List events, oldest first; --json prints their data too',
-    options: { ...options, '--since <when>': 'a time, or how long ago: 30m, 24h, 7d' },
+    options: {
+      ...options,
+      '--from <when>': 'since a day (UTC), a time, or an age such as 30m, 24h or 7d',
+      '--to <when>': 'until the end of a day, a time, or an age',
+      '--since <when>': 'the same as --from',
+    },
     example: "idctl event list --org acme --kind 'member.*' --since 24h",
     run: async (call) => {
       if (call.server !== null) await fillOrganization(call);

@@ -41,6 +41,7 @@ import { homeUrls } from './0043-home-urls.ts';
 import { erasures } from './0044-erasures.ts';
 import { accountBrowsers } from './0045-account-browsers.ts';
 import { formerAddresses } from './0046-former-addresses.ts';
+import { eventKinds } from './0047-event-kinds.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   erasures,
   accountBrowsers,
   formerAddresses,
+  eventKinds,
 ];

@@ -38,6 +38,11 @@ export class Event extends rowOf(
   },
   () => [
     column.index('events_organization_id', ['organization_id', 'id']),
+    column.index(
+      'events_kind',
+      ['organization_id', 'kind', 'id'],
+      literal('organization_id IS NOT NULL'),
+    ),
     column.index('events_about', [literal(`(${about})`), 'id']),
     column.index(
       'events_actor',

@@ -1,4 +1,3 @@
-import { Op, type WhereOptions } from 'sequelize';
 import { z } from 'zod';
 import { secondsOf } from '../../../config/duration.ts';
 import type { Context } from '../../../context.ts';
@@ -13,18 +12,15 @@ import { ref } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { firstKey, pageInput } from '../page.ts';
 import { after } from '../time.ts';
-import type { StoredEvent } from './reference.sql.ts';
-import { eventPage, kindPattern, kindsOf, operatorEventPage, viewEvent } from './view.ts';
-
-const since = z.union(
-  [z.iso.datetime({ offset: true }), z.string().regex(/^\d{1,5}[smhd]$/)],
-  'must be a time such as 2026-11-20T12:00:00Z, or an age such as 30m, 24h or 7d',
-);
+import { filterInput, laterOf, wantedBy } from './filter.ts';
+import { findEvents } from './list.sql.ts';
+import type { StoredEvent } from './stored.sql.ts';
+import { eventPage, operatorEventPage, viewEvent } from './view.ts';
 
 const listInput = z.strictObject({
   org: ref,
-  kind: kindPattern.optional(),
-  since: since.optional(),
+  ...filterInput,
+  since: filterInput.from.describe('The same as `from`.'),
   ...pageInput,
 });
 
@@ -39,7 +35,7 @@ export const listEvents = operation({
   input: listInput,
   output: eventPage,
   run: async (ctx, input, { organization }) => {
-    const { events, ...page } = await read(ctx, { organizationId: organization.id }, input);
+    const { events, ...page } = await read(ctx, organization.id, input);
     return { items: events.map(viewEvent), ...page };
   },
 });
@@ -51,51 +47,35 @@ export const listAllEvents = operation({
   output: operatorEventPage,
   run: async (ctx, { org, ...input }): Promise<z.input<typeof operatorEventPage>> => {
     const of = org === undefined ? null : await requireAuthority(ctx, 'events.see', org);
-    const where = of === null ? {} : { organizationId: of.organization.id };
-    const { events, ...page } = await read(ctx, where, input);
+    const { events, ...page } = await read(ctx, of?.organization.id ?? null, input);
     return { items: of === null ? await viewForOperator(events) : events.map(viewEvent), ...page };
   },
 });
 
-async function read(ctx: Context, where: WhereOptions<Event>, input: Omit<All, 'org'>) {
-  const { kind, limit } = input;
-  const cursor = beginning(ctx, input);
+async function read(
+  ctx: Context,
+  organizationId: string | null,
+  { limit, cursor: given, since: age, ...filter }: Omit<All, 'org'>,
+) {
+  const wanted = await wantedBy(ctx, organizationId, filter);
+  const since = await wantedBy(ctx, organizationId, { from: age });
+  const cursor = laterOf(given ?? null, laterOf(wanted.after, since.after));
   const settled = await settledId();
-  const rows = await Event.findAll({
-    where: {
-      ...where,
-      ...(kind === undefined ? {} : { kind: kindsOf(kind) }),
-      id: { [Op.gt]: cursor ?? firstKey },
-    },
-    order: ['id'],
-    limit: limit + 1,
-  });
+  const rows = await findEvents({ ...wanted, after: cursor }, { limit: limit + 1 });
   const events = rows.slice(0, limit);
-  const [last, hasMore] = [events.at(-1)?.id ?? cursor ?? null, rows.length > limit];
+  const [last, hasMore] = [events.at(-1)?.id ?? cursor, rows.length > limit];
   if (last === null || settled === null || last < settled)
     return { events, nextCursor: last, hasMore };
   // The next page begins no later than the settled id, so events may repeat, but none is missed. If
   // it would only repeat this page, there is nothing more to read until the transaction ends.
-  const next = settled > (cursor ?? firstKey) ? settled : (cursor ?? null);
-  return { events, nextCursor: next, hasMore: hasMore && next !== (cursor ?? null) };
+  const next = settled > (cursor ?? firstKey) ? settled : cursor;
+  return { events, nextCursor: next, hasMore: hasMore && next !== cursor };
 }
 
 /** The id up to which no more events can appear; null if the order is always final. */
 async function settledId(): Promise<string | null> {
   const settled = await readSettled();
   return settled === null ? null : idOfInstant(settled);
-}
-
-/** The id after which to read: the cursor, or the first that `since` allows, whichever is later. */
-function beginning(
-  ctx: Context,
-  { cursor, since }: Pick<All, 'cursor' | 'since'>,
-): string | undefined {
-  if (since === undefined) return cursor;
-  const ago = secondsOf(since);
-  const instant = Number.isNaN(ago) ? Date.parse(since) : ctx.now.getTime() - ago * 1000;
-  const first = idOfInstant(Math.max(instant, 0));
-  return cursor !== undefined && cursor > first ? cursor : first;
 }
 
 /** Events as the operator sees them: with system account, organization slug and user address. */

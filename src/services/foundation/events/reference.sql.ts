@@ -1,17 +1,11 @@
 import { idOfInstant, millisecondOf } from '../../../crypto/id.ts';
 import { textCondition } from '../../../database/dialect-sql.ts';
-import type { Event } from '../../../database/models/event.ts';
 import { dialectOfDatabase, select } from '../../../database/select.ts';
 import { eventKinds, eventNames } from './kinds.ts';
 import { referencesIn, windowSeconds } from './record.ts';
+import { columns, readings, type StoredEvent } from './stored.sql.ts';
 
 // The SQL that finds events by the reference of a request.
-
-/** An event as stored, with the id of its organization. */
-export type StoredEvent = Pick<
-  Event,
-  'id' | 'kind' | 'at' | 'organizationId' | 'actor' | 'subject' | 'data'
->;
 
 /** The kinds of events that keep references. */
 const counted = eventNames.filter((name) => 'references' in eventKinds[name].data.shape);
@@ -44,11 +38,11 @@ export async function findByReference(
   const kinds = counted.map((kind) => `'${kind}'`).join(', ');
   const has = textCondition(dialectOfDatabase(), 'CAST(data AS TEXT)', 'co', '$3');
   const rows = await select<StoredEvent>(
-    `SELECT id, kind, at, organization_id AS "organizationId", actor, subject, data FROM events
+    `SELECT ${columns} FROM events
       WHERE id > $1 AND id < $2 AND kind IN (${kinds}) AND ${has}
       ${organizationId === null ? '' : 'AND (organization_id = $4 OR organization_id IS NULL)'}`,
     [after, before, reference, ...(organizationId === null ? [] : [organizationId])],
-    { columns: { at: 'time', actor: 'json', subject: 'json', data: 'json' } },
+    { columns: readings },
   );
   // An id elsewhere in the data can be the same text.
   const found = rows.filter(({ data }) => referencesIn(data).includes(reference));
