@@ -3,6 +3,7 @@ import { idAround } from '../../src/crypto/id.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { execute, refreshStatistics } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { listActivity } from '../../src/services/foundation/events/activity.ts';
 import { listAllEvents, listEvents } from '../../src/services/foundation/events/operations.ts';
 import { deliverMail } from '../../src/services/instance/mail/deliver.ts';
 import { countBacklog, sweepExpired } from '../../src/services/instance/upkeep.ts';
@@ -213,6 +214,8 @@ async function askAll(site: Awaited<ReturnType<typeof prepare>>): Promise<void> 
   await listAllEvents(operator(), page);
   for (const by of [{}, { kind: 'scim.*' }, { person: owner.id }, { to: '1d' }]) {
     await listEvents(operator(), { org, ...by, ...page });
+    await listActivity(operator(), { org, ...by, limit: 50 });
+    await listActivity(operator(), { org, ...by, before: page.cursor, limit: 50 });
   }
   await listScimUsers(operator(), { org, limit: 50 });
   await listScimRequests(operator(), { org, limit: 50 });

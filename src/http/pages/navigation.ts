@@ -16,6 +16,7 @@ const parts: { path: string; text: string; right: OrganizationRight }[] = [
   { path: '/people', text: 'People', right: 'members.see' },
   { path: '/invitations', text: 'Invitations', right: 'invitations.see' },
   { path: '/sign-in', text: 'Sign-in', right: 'domains.see' },
+  { path: '/activity', text: 'Activity', right: 'events.see' },
 ];
 
 const inside = '/orgs/:org';

@@ -102,12 +102,14 @@ export function viewPage<Input extends z.ZodObject, View>(
   path: string,
   operation: PageOperation<Input, View>,
   show: (visit: Visit, view: View, input: z.output<Input>) => Promise<ShownPage> | ShownPage,
+  refused?: Acting<Input, View>['refused'],
 ): Page {
   return page({
     path,
     access: accessTo(operation),
     input: operation.input,
     show: async (visit, input) => show(visit, await operation(visit.ctx, input), input),
+    refused,
   });
 }
 
@@ -131,18 +133,25 @@ interface Acting<Input extends z.ZodObject, View> {
   refused: (visit: Visit & { refusal: Refusal }) => Promise<ShownPage> | ShownPage;
 }
 
-/** Defines a page to show. */
+/** Defines a page to show. With `refused`, a page with wrong fields, such as those of a search. */
 export function page<Input extends z.ZodObject>(
   definition: Definition<Input> & {
     show: (visit: Visit, input: z.output<Input>) => Promise<PageReply> | PageReply;
+    refused?: Acting<Input, never>['refused'] | undefined;
   },
 ): Page {
-  const { show, ...data } = definition;
-  return {
-    ...data,
-    method: 'GET',
-    answer: async (visit) => show(visit, inputOf(data, visit.given)),
+  const { show, refused, ...data } = definition;
+  const answer = async (visit: Visit): Promise<PageReply> => {
+    try {
+      return await show(visit, inputOf(data, visit.given));
+    } catch (error) {
+      if (refused === undefined || !(error instanceof Refusal) || error.faults.length === 0)
+        throw error;
+      const shown = await refused({ ...visit, refusal: refusalForClients(error) });
+      return { ...shown, refusal: error };
+    }
   };
+  return { ...data, method: 'GET', answer };
 }
 
 /** Defines a form: its input, its action, and the page that shows a refusal and the typed input. */

@@ -12,13 +12,15 @@ import type { Visit } from './page.ts';
 interface Field {
   name: string;
   label: string;
-  type?: 'text' | 'email' | 'password';
+  type?: 'text' | 'email' | 'password' | 'date';
   /** The HTML `autocomplete` value, which password managers use. */
   autocomplete: string;
   value?: string | null | undefined;
   /** Advice for filling it in. */
   note?: string;
   optional?: true;
+  /** The field of a search, which may stay empty. */
+  search?: true;
   /** The field has the focus when the page opens. */
   first?: boolean;
   maxLength?: number;
@@ -43,7 +45,7 @@ export function field(draft: Draft, of: Field): Html {
     (draft.refusal === undefined || secret ? undefined : draft.given[of.name]) ?? of.value;
   const attributes = [
     value != null && html` value="${value}"`,
-    !of.optional && html` required`,
+    !of.optional && !of.search && html` required`,
     (faults.length > 0 ? wrong : of.first) && html` autofocus`,
     of.maxLength !== undefined && html` maxlength="${of.maxLength}"`,
     of.digits && html` inputmode="numeric"`,
@@ -242,6 +244,10 @@ const labels: Record<string, string> = {
   scope: 'Scope',
   role: 'Role',
   emails: 'Addresses:',
+  kind: 'Kind',
+  person: 'Person',
+  from: 'From',
+  to: 'To',
   returnTo: 'This application',
 };
 

@@ -13,7 +13,7 @@ interface Row {
   /** Beside the name. */
   mark?: Html | undefined;
   /** Text below the name. */
-  text?: string | null | undefined;
+  text?: string | Html | null | undefined;
   /** Quiet lines below. */
   facts?: (string | false)[];
   /** Further parts, such as a form behind a summary. */

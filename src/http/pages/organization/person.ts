@@ -78,6 +78,7 @@ ${roleForm(visit, person, { own, at })}</section>
 ${projectRows(person)}</section>
 <section aria-labelledby="sign-in"><h2 id="sign-in">Signing in</h2>
 <p><a href="${at}/sign-in">Why can this person not sign in?</a></p>
+<p><a href="${`/orgs/${encodeURIComponent(key.org)}/activity?person=${person.userId}`}">What happened to this person?</a></p>
 ${
   !isSelf(visit, person.userId) &&
   (person.role === 'member' || isAllowed(own, 'members.takeOwner')) &&

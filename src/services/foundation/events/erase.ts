@@ -15,7 +15,8 @@ import { type By, findFurther } from './person.sql.ts';
 /** How many days the events keep the personal data of a deleted account. */
 export const keptDays = 30;
 
-const erased = 'deleted';
+/** What events have in place of personal data. */
+export const erased = 'deleted';
 
 type Parts = Pick<Event, 'kind' | 'organizationId' | 'actor' | 'subject' | 'data'>;
 

@@ -73,6 +73,11 @@ export function laterOf(one: string | null, other: string | null): string | null
   return one === null || (other !== null && other > one) ? other : one;
 }
 
+/** The earlier of two ids, of which each may be absent. */
+export function earlierOf(one: string | null, other: string | null): string | null {
+  return one === null || (other !== null && other < one) ? other : one;
+}
+
 /** The first millisecond of a day, a time or an age. */
 function beginOf({ now }: Context, text: string): number {
   const ago = secondsOf(text);

@@ -16,7 +16,7 @@ interface EventKind {
 }
 
 const kind =
-  (scope: EventKind['scope']) =>
+  <Scope extends EventKind['scope']>(scope: Scope) =>
   <Shape extends z.core.$ZodLooseShape>(subject: string | null, about: string, data: Shape) => ({
     scope,
     subject,
@@ -543,6 +543,11 @@ export const eventKinds = {
 
 /** The name of a kind of event. */
 export type EventName = keyof typeof eventKinds;
+
+/** The names of the kinds that an organization sees. */
+export type SeenEventName = {
+  [Name in EventName]: (typeof eventKinds)[Name]['scope'] extends 'instance' ? never : Name;
+}[EventName];
 
 /** The data of this kind of event, besides actor and subject. */
 export type EventData<Name extends EventName> = z.input<(typeof eventKinds)[Name]['data']>;
