@@ -1,4 +1,5 @@
 import { type InputFault, moreWords, Refusal, refuseField } from '../errors.ts';
+import { csvOf, meantBy } from '../text/csv.ts';
 import { readNamedFile, readStandardInput } from './prompt.ts';
 
 /** The mappings in a file, and a line of each: where a YAML item begins, or a CSV row ends. */
@@ -16,13 +17,6 @@ interface Row {
 
 const header = ['group', 'project', 'role'];
 const wideHeader = [...header, 'orgRole'];
-
-// A spreadsheet runs a cell that begins like this as a formula (security X9). A leading apostrophe
-// turns the cell into plain text. A formula behind apostrophes gets one more, because import
-// removes exactly one.
-const formula = String.raw`(?:[\t\r\n]|\s*[=+\-@＝＋－＠])`;
-const beginsFormula = new RegExp(`^'*${formula}`);
-const madeText = new RegExp(`^'+${formula}`);
 
 /**
  * Reads mappings. A .yaml or .yml file is a list. Any other file, and standard input (`-`), is CSV
@@ -45,13 +39,11 @@ export async function readMappingFile(file: string): Promise<MappingFile> {
 
 /** Writes the mappings as CSV, which `readMappingFile` reads back exactly. */
 export async function writeMappingFile(mappings: readonly Row[]): Promise<string> {
-  const { stringify } = await import('csv-stringify/sync');
   const names = mappings.some(({ orgRole }) => orgRole !== undefined) ? wideHeader : header;
   const rows = mappings.map(({ group, project = '', role = '', orgRole = '' }) =>
-    [group, project, role, orgRole].slice(0, names.length).map(asText),
+    [group, project, role, orgRole].slice(0, names.length),
   );
-  // Quotes cells with these characters, because some spreadsheets split cells there.
-  return stringify([names, ...rows], { quoted_match: /[;\t\r\n]/ });
+  return csvOf([names, ...rows]);
 }
 
 /** Replaces list positions in the refusal of an import with line numbers. */
@@ -124,7 +116,7 @@ async function readCsv(text: string): Promise<MappingFile> {
   if (!isWide && first?.record.join() !== header.join())
     throw new Error(`its first line is ${JSON.stringify(first?.record.join() ?? '')}`);
   const mappings = rest.map(({ record }) => {
-    const [group, project, role, ...more] = record.map(asMeant);
+    const [group, project, role, ...more] = record.map(meantBy);
     const surplus = more.slice(isWide ? 1 : 0);
     const extra = surplus.length === 0 ? {} : { [`column ${isWide ? 5 : 4}`]: surplus[0] };
     if (!isWide || !more[0]) return { group, project, role, ...extra };
@@ -133,14 +125,6 @@ async function readCsv(text: string): Promise<MappingFile> {
     return { group, ...beside, orgRole: more[0], ...extra };
   });
   return { mappings, lines: rest.map(({ info }) => info.lines) };
-}
-
-function asText(cell: string): string {
-  return beginsFormula.test(cell) ? `'${cell}` : cell;
-}
-
-function asMeant(cell: string): string {
-  return madeText.test(cell) ? cell.slice(1) : cell;
 }
 
 interface Line {

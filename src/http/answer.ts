@@ -7,6 +7,7 @@ import { type CredentialSource, findCredential } from './authenticate.ts';
 import { hasBody } from './body/bytes.ts';
 import { asksDryRun, checkPath, prefersView, readInput, takesBody } from './body/input.ts';
 import { continuationCookies, setCookies } from './cookies.ts';
+import { sendDownload } from './download.ts';
 import { changeLong, writeLong } from './long-answer.ts';
 import { withHints } from './next.ts';
 import { oauthFault, oauthRefusal } from './oauth/refusals.ts';
@@ -27,7 +28,10 @@ import { isOfPeople, openRequest, speaksToPeople, traceOf, wantsPage } from './t
 /** Answers the requests of a route. */
 export function answerRoute(route: Route, door: Door): RequestHandler {
   const secure = door.origins.own.startsWith('https:');
+  const download = route.download?.operation;
+  const asFile = download && { ...route, input: download.input };
   return async (request, response, next) => {
+    const isFile = request.query['format'] !== undefined;
     // Link previews send HEAD; answering it would use up the sign-in.
     if (request.method === 'HEAD' && route.setsCookies) return next();
     if (route.speaks === 'oauth') {
@@ -40,10 +44,13 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
       origins: door.origins,
       who: () => contextOf(route, door, request),
       right: (ctx) => requireKnownRight(ctx, route, request),
-      read: (ctx) => readInput(route, request, response, { ctx, secure }),
+      read: (ctx) => readInput((isFile && asFile) || route, request, response, { ctx, secure }),
     });
     if (received === null) return;
     const { who: ctx, given } = received;
+    if (isFile && download !== undefined)
+      // `readInput` has checked the input with the schema of the download.
+      return sendDownload(await download(ctx, given as never), request, response);
     const dryRun = asksDryRun(route, request);
     const reply = await route.perform(ctx, given, dryRun ? door.app.rehearse : undefined);
     setCookies(response, reply.cookies, secure);
@@ -120,23 +127,25 @@ async function send(
 
 /** Answers an error in the format that the client reads. Logs it as a bug if it is no refusal. */
 export function answerErrors(app: App): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
+  // Express calls a function with four parameters for errors.
+  return (error: unknown, request, response, _next) => {
     if (error instanceof ClientGone) return void response.destroy();
-    if (response.headersSent) return next(error);
     const trace = traceOf(request);
-    if (trace.speaks === undefined && isOfPeople(request)) response.vary('Accept');
-    if (trace.speaks === undefined && speaksToPeople(request)) trace.speaks = 'html';
     const found =
       error instanceof Refusal ? error : (app.refusalOf(error) ?? refusalOfExpress(error));
+    if (found === null) app.log.error({ requestId: trace.requestId, err: error }, 'bug');
+    else trace.refusal = found;
+    if (found !== null && isOutage(found)) app.tellOutage(found);
+    // The client must not take a part of a download for the whole.
+    if (response.headersSent) return void response.destroy();
+    if (trace.speaks === undefined && isOfPeople(request)) response.vary('Accept');
+    if (trace.speaks === undefined && speaksToPeople(request)) trace.speaks = 'html';
     if (found === null) {
-      app.log.error({ requestId: trace.requestId, err: error }, 'bug');
       if (trace.speaks === 'oauth')
         return void response.status(500).json(oauthFault(trace.requestId));
       if (trace.speaks === 'html') return answerBrowser(app, null, request, response);
       return sendProblem(response, faultProblem(trace.requestId));
     }
-    trace.refusal = found;
-    if (isOutage(found)) app.tellOutage(found);
     const refusal = refusalForClients(found);
     if (trace.speaks === 'oauth') {
       const { status, headers, body } = oauthRefusal(refusal);

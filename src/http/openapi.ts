@@ -35,7 +35,8 @@ export function describeSurface(
   };
 }
 
-function describeRoute(route: Route): Json {
+function describeRoute(of: Route): Json {
+  const route = { ...of, input: inputOf(of) };
   const { params, query, body } = fieldsOf(route);
   return {
     operationId: operationId(route),
@@ -47,6 +48,11 @@ function describeRoute(route: Route): Json {
     ...(body.length === 0 ? {} : { requestBody: requestBody(route, body) }),
     responses: responsesOf(route),
   };
+}
+
+/** The input of the route, with the fields of its download. */
+function inputOf({ input, download }: Route): Route['input'] {
+  return download === undefined ? input : download.operation.input.partial().extend(input.shape);
 }
 
 /** The role and scope that the authority table requires, and the equivalent command. */
@@ -145,10 +151,16 @@ function inputSchema(route: Route) {
 }
 
 function responsesOf(route: Route): Json {
+  const files = (route.download?.types ?? []).map((type) => [type, { schema: { type: 'string' } }]);
   const content =
     route.output === undefined
       ? {}
-      : { content: { 'application/json': { schema: jsonSchema(route.output, 'output') } } };
+      : {
+          content: {
+            'application/json': { schema: jsonSchema(route.output, 'output') },
+            ...Object.fromEntries(files),
+          },
+        };
   const cookies = route.setsCookies ? ' Sets cookies.' : '';
   const found =
     route.redirects === undefined ? {} : { 302: { description: 'Redirects the browser.' } };

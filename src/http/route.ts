@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Actor, App, Context } from '../context.ts';
 import { parse } from '../input.ts';
 import type { Right } from '../services/foundation/authority/table.ts';
+import type { Download } from '../services/foundation/download.ts';
 import type { Operation } from '../services/foundation/operation.ts';
 import type { CredentialSource } from './authenticate.ts';
 import { type BodyLimits, usualBody } from './body/limits.ts';
@@ -41,11 +42,20 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   cookies?: (view: NoInfer<View>) => CookieChange[];
   /** Redirects a browser (or, with `always`, every client) instead of sending the output. */
   redirect?: { to: (view: NoInfer<View>) => string; always?: true };
+  /** The whole list as a file: answers a request with `format` in the query. */
+  download?: Downloads;
   run: (ctx: Context, input: z.output<Input>) => Promise<View> | View;
   /** The view has hints, which HTTP turns into text. */
   hints?: true;
   /** Runs a dry run, if `run` must not start inside a transaction. */
   rehearse?: (ctx: Context, input: z.output<Input>) => Promise<View>;
+}
+
+/** An operation whose answer is a file, with the media types of its formats. */
+interface Downloads {
+  /** Its input has the field `format`. */
+  operation: { (ctx: Context, input: never): Promise<Download>; readonly input: z.ZodObject };
+  types: readonly string[];
 }
 
 /** The reply to one request. */

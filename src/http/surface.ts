@@ -8,7 +8,7 @@ import { resetPages } from './pages/login/reset.ts';
 import { signInPages } from './pages/login/sign-in.ts';
 import { signUpPages } from './pages/login/sign-up.ts';
 import { logoutPages } from './pages/logout.ts';
-import { activityPage } from './pages/organization/activity.ts';
+import { activityPages } from './pages/organization/activity.ts';
 import { invitationPages } from './pages/organization/invitations.ts';
 import { organizationPage } from './pages/organization/overview.ts';
 import { peoplePage } from './pages/organization/people.ts';
@@ -33,7 +33,7 @@ export const pages: Page[] = [
   forwardPage,
   ...accountPages,
   organizationPage,
-  activityPage,
+  ...activityPages,
   peoplePage,
   // Before the pages of a person, whose path would match too.
   ...invitationPages,

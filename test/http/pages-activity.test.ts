@@ -155,3 +155,29 @@ test('the activity gives the reason of a refusal, and how often it was repeated'
   expect(page.text).toContain('The password is wrong.');
   expect(page.text).toContain('3 times, the last on 20 November 2026 at 12:05 UTC');
 });
+
+test('the activity links files of the whole search, which a browser gets with its session', async () => {
+  const { org, people, clients } = await team(idctl);
+  const path = `/orgs/${org.slug}/activity`;
+  const page = await open(clients.admin, `${path}?kind=member.*&person=${people.member.email}`);
+  const links = [...String(page.body).matchAll(/href="([^"]*\/download[^"]*)"/g)].map(
+    ([, link = '']) => link.replaceAll('&amp;', '&'),
+  );
+  expect(links).toHaveLength(2);
+  const [csv, lines] = await Promise.all(links.map((link) => open(clients.admin, link)));
+  expect([csv?.status, String(csv?.body).split('\n')[1]]).toEqual([
+    200,
+    expect.stringContaining(`member.added,operator,,Ada Byron,${people.member.id},`),
+  ]);
+  expect(JSON.parse(String(lines?.body))).toMatchObject({ kind: 'member.added' });
+  const [link = ''] = links;
+  for (const [client, status] of [
+    [clients.member, 403],
+    [clients.stranger, 404],
+  ] as const)
+    expect((await client.get(link, { accept: 'text/html' })).status).toBe(status);
+  // Without a session, the link leads to the sign-in.
+  const asked = await open(idctl.client({ keepCookies: true }), link);
+  expect(asked.text).toContain('E-mail address or company domain');
+  expect((await open(clients.admin, `${path}?to=2020-01-01`)).body).not.toContain('/download');
+});

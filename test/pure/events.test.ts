@@ -137,6 +137,25 @@ test('the API document names every kind, in the list and for webhooks', () => {
   }
 });
 
+test('the API document describes the files of events, with their filters', () => {
+  const about = { name: 'idctl', version: '0', baseUrl: 'http://127.0.0.1' };
+  const { get } = z
+    .object({
+      get: z.object({
+        parameters: z.array(z.object({ name: z.string(), required: z.boolean() })),
+        responses: z.object({ 200: z.object({ content: z.record(z.string(), z.unknown()) }) }),
+      }),
+    })
+    .parse(describeSurface(surface.routes, about).paths['/api/v1/orgs/{org}/events']);
+  const named = get.parameters.map(({ name, required }) => (required ? `${name}!` : name));
+  expect(named.toSorted()).toEqual([
+    ...['cursor', 'format', 'from', 'kind', 'limit', 'org!', 'person', 'since', 'to'],
+  ]);
+  expect(Object.keys(get.responses[200].content)).toEqual([
+    ...['application/json', 'text/csv', 'application/jsonl'],
+  ]);
+});
+
 test.each([
   ['domain.verifed', 'domain.added, domain.verified, domain.removed'],
   ['domain', 'domain.added'],

@@ -56,7 +56,7 @@ export function createClient(
     const text = await answer.body.text();
     const cookies = [answer.headers['set-cookie'] ?? []].flat().map((line) => parseSetCookie(line));
     if (options.keepCookies) for (const cookie of cookies) keep(jar, cookie);
-    const json = /json/.test(String(answer.headers['content-type'])) && text !== '';
+    const json = /json\b/.test(String(answer.headers['content-type'])) && text !== '';
     return {
       status: answer.statusCode,
       headers: answer.headers,

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { z } from 'zod';
+import { refuseField } from '../../errors.ts';
+import { parseField } from '../../input.ts';
 import type {
   operatorEventPage,
   operatorEventView,
@@ -73,10 +75,12 @@ export function addEventCommands(program: Command): void {
       '--from <when>': 'since a day (UTC), a time, or an age such as 30m, 24h or 7d',
       '--to <when>': 'until the end of a day, a time, or an age',
       '--since <when>': 'the same as --from',
+      '--format <csv|jsonl>': 'print each event while it is read, as CSV or JSON Lines',
     },
     example: "idctl event list --org acme --kind 'member.*' --since 24h",
     run: async (call) => {
       if (call.server !== null) await fillOrganization(call);
+      if (call.input['format'] !== undefined) return printFile(call);
       const { listAllEvents, listEvents } = await operations();
       // The host lists the events of the instance; a remote server, those of one organization.
       const listing = call.server === null ? listAllEvents : listEvents;
@@ -108,10 +112,30 @@ export function addEventCommands(program: Command): void {
   });
 }
 
-async function readPage(call: Call, at: Record<string, unknown>): Promise<Page> {
+async function readPage(call: Call, input: Record<string, unknown>): Promise<Page> {
   const { listAllEvents, listEvents } = await operations();
   const listing = call.server === null ? listAllEvents : listEvents;
-  return call.operate<Page>(listing, { ...call.input, ...at });
+  return call.operate<Page>(listing, { ...input, limit: 200 });
+}
+
+/** Prints all events in a format, page by page, so that a long list does not fill the memory. */
+async function printFile(call: Call): Promise<void> {
+  const { eventFormat, eventText, headOf } = await import(
+    '../../services/foundation/events/export.ts'
+  );
+  const { format: given, ...filter } = call.input;
+  const format = parseField('format', eventFormat, String(given));
+  if (call.flags.json) throw refuseField('--json', 'cannot be used with --format');
+  let page = await readPage(call, filter);
+  call.print(await headOf(format));
+  call.print(await eventText(page.items, format));
+  while (page.hasMore) {
+    // A page may repeat events of the page before.
+    const before = new Set(page.items.map(({ id }) => id));
+    page = await readPage(call, { ...filter, cursor: page.nextCursor });
+    const further = page.items.filter(({ id }) => !before.has(id));
+    call.print(await eventText(further, format));
+  }
 }
 
 async function tail(call: Call): Promise<void> {
@@ -120,12 +144,12 @@ async function tail(call: Call): Promise<void> {
   // With `--org`, all events belong to one organization, so its column is left out.
   const columns = call.input['org'] === undefined ? everywhere : fields;
   // Reads from one minute back, because a daemon's clock may be behind. Prints only later events.
-  let page = await readPage(call, { since: '1m', limit: 200 });
-  while (page.hasMore) page = await readPage(call, { cursor: page.nextCursor, limit: 200 });
+  let page = await readPage(call, { ...call.input, since: '1m' });
+  while (page.hasMore) page = await readPage(call, { ...call.input, cursor: page.nextCursor });
   let cursor = page.nextCursor ?? undefined;
   call.note('Waiting for events. Press Ctrl-C to stop.');
   for (let shown = new Set(page.items.map(({ id }) => id)); ; ) {
-    page = await readPage(call, { cursor, limit: 200 });
+    page = await readPage(call, { ...call.input, cursor });
     for (const event of page.items) if (!shown.has(event.id)) call.line(event, columns);
     shown = new Set([...page.items.map(({ id }) => id), ...(page.items.length > 0 ? [] : shown)]);
     cursor = page.nextCursor ?? cursor;

@@ -1,3 +1,4 @@
+import { eventFormats, exportEvents } from '../../services/foundation/events/export.ts';
 import { listEvents } from '../../services/foundation/events/operations.ts';
 import { findReference } from '../../services/signin/reference.ts';
 import {
@@ -35,8 +36,9 @@ export const organizationRoutes = [
     cli: 'org delete',
   }),
   route('GET', '/api/v1/orgs/:org/events', listEvents, {
-    summary: 'The events, oldest first',
+    summary: 'The events, oldest first; with `format`, all of them as a file',
     cli: 'event list',
+    download: { operation: exportEvents, types: Object.values(eventFormats) },
   }),
   route('GET', '/api/v1/orgs/:org/events/:reference', findReference, {
     summary: 'What the reference of a refused sign-in means: its event, attempt and reason',

@@ -27,21 +27,27 @@ export const filterInput = {
     .describe('Only events until then: a day (UTC) with all its hours, a time or an age.'),
 };
 
-const filter = z.strictObject(filterInput);
+/** The same, with the earlier name of `from`. */
+export const listFilterInput = {
+  ...filterInput,
+  since: filterInput.from.describe('The same as `from`.'),
+};
+
+const filter = z.strictObject(listFilterInput);
 type Filter = z.output<typeof filter>;
 
 /** The events that a filter selects, of the organization or of the whole instance. */
 export async function wantedBy(
   ctx: Context,
   organizationId: string | null,
-  { kind, person, from, to }: Filter,
+  { kind, person, from, since, to }: Filter,
 ): Promise<Wanted> {
   return {
     organizationId,
     kinds: kind === undefined || kind === '*' ? null : kindsOf(kind),
     key: person === undefined ? null : await keyOf(organizationId, person),
-    after: from === undefined ? null : idAt(beginOf(ctx, from)),
-    before: to === undefined ? null : idAt(endOf(ctx, to)),
+    after: laterOf(idAt(beginOf(ctx, from)), idAt(beginOf(ctx, since))),
+    before: idAt(endOf(ctx, to)),
   };
 }
 
@@ -64,8 +70,8 @@ async function isSeen(organizationId: string | null, account: Account, address: 
   return (await shownIn(organizationId, account)).email === address;
 }
 
-function idAt(milliseconds: number): string {
-  return idOfInstant(Math.max(0, milliseconds));
+function idAt(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : idOfInstant(Math.max(0, milliseconds));
 }
 
 /** The later of two ids, of which each may be absent. */
@@ -79,7 +85,8 @@ export function earlierOf(one: string | null, other: string | null): string | nu
 }
 
 /** The first millisecond of a day, a time or an age. */
-function beginOf({ now }: Context, text: string): number {
+function beginOf({ now }: Context, text: string | undefined): number | null {
+  if (text === undefined) return null;
   const ago = secondsOf(text);
   return Number.isNaN(ago) ? Date.parse(text) : now.getTime() - ago * 1000;
 }
@@ -87,7 +94,8 @@ function beginOf({ now }: Context, text: string): number {
 const dayMs = 86_400_000;
 
 /** The millisecond after a day, a time or an age. */
-function endOf(ctx: Context, text: string): number {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
-  return beginOf(ctx, text) + (isDay ? dayMs : 1);
+function endOf(ctx: Context, text: string | undefined): number | null {
+  const begin = beginOf(ctx, text);
+  const isDay = text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text);
+  return begin === null ? null : begin + (isDay ? dayMs : 1);
 }

@@ -12,15 +12,14 @@ import { ref } from '../fields.ts';
 import { operation } from '../operation.ts';
 import { firstKey, pageInput } from '../page.ts';
 import { after } from '../time.ts';
-import { filterInput, laterOf, wantedBy } from './filter.ts';
+import { laterOf, listFilterInput, wantedBy } from './filter.ts';
 import { findEvents } from './list.sql.ts';
 import type { StoredEvent } from './stored.sql.ts';
 import { eventPage, operatorEventPage, viewEvent } from './view.ts';
 
 const listInput = z.strictObject({
   org: ref,
-  ...filterInput,
-  since: filterInput.from.describe('The same as `from`.'),
+  ...listFilterInput,
   ...pageInput,
 });
 
@@ -55,11 +54,10 @@ export const listAllEvents = operation({
 async function read(
   ctx: Context,
   organizationId: string | null,
-  { limit, cursor: given, since: age, ...filter }: Omit<All, 'org'>,
+  { limit, cursor: given, ...filter }: Omit<All, 'org'>,
 ) {
   const wanted = await wantedBy(ctx, organizationId, filter);
-  const since = await wantedBy(ctx, organizationId, { from: age });
-  const cursor = laterOf(given ?? null, laterOf(wanted.after, since.after));
+  const cursor = laterOf(given ?? null, wanted.after);
   const settled = await settledId();
   const rows = await findEvents({ ...wanted, after: cursor }, { limit: limit + 1 });
   const events = rows.slice(0, limit);

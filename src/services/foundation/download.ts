@@ -1,0 +1,8 @@
+/** A file that is sent while it is read. Ending the iteration early ends the reading. */
+export interface Download {
+  /** The media type. */
+  type: string;
+  /** The name to store it under, of letters, digits, dashes and dots. */
+  name: string;
+  parts: AsyncIterable<string>;
+}
