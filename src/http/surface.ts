@@ -13,6 +13,8 @@ import { invitationPages } from './pages/organization/invitations.ts';
 import { organizationPage } from './pages/organization/overview.ts';
 import { peoplePage } from './pages/organization/people.ts';
 import { personPages } from './pages/organization/person.ts';
+import { projectListPages } from './pages/organization/projects/list.ts';
+import { projectPages } from './pages/organization/projects/project.ts';
 import { domainPages } from './pages/organization/sign-in/domains.ts';
 import { ldapPages } from './pages/organization/sign-in/ldap.ts';
 import { signInSettingsPages } from './pages/organization/sign-in/overview.ts';
@@ -38,6 +40,8 @@ export const pages: Page[] = [
   // Before the pages of a person, whose path would match too.
   ...invitationPages,
   ...personPages,
+  ...projectListPages,
+  ...projectPages,
   ...signInSettingsPages,
   ...domainPages,
   ...ssoPages,

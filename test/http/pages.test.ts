@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pages } from '../../src/http/surface.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -37,9 +38,11 @@ async function arrived(): Promise<{ client: Client; email: string; id: string; e
 async function pathsOf(of: typeof pages, { email, id }: { email: string; id: string }) {
   const { slug } = await organization(idctl);
   await addMember(idctl.operator(), { org: slug, email, role: 'owner' });
+  await createProject(idctl.operator(), { org: slug, name: 'Website' });
   return of.map(({ path }) =>
     path
       .replace(':org', slug)
+      .replace(':project', 'website')
       .replace(':domain', `${slug}.example`)
       .replace(/:(user|id)/, id),
   );
@@ -51,7 +54,7 @@ describe('X10 interface page: every page and form', () => {
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages)
       expect(path).toMatch(
-        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id|domain))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
+        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id|domain|project))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
       );
   });
 

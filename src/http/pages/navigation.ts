@@ -14,6 +14,7 @@ export function otherLinks(...ways: Html[]): Html {
 const parts: { path: string; text: string; right: OrganizationRight }[] = [
   { path: '', text: 'Overview', right: 'organization.see' },
   { path: '/people', text: 'People', right: 'members.see' },
+  { path: '/projects', text: 'Projects', right: 'projects.see' },
   { path: '/invitations', text: 'Invitations', right: 'invitations.see' },
   { path: '/sign-in', text: 'Sign-in', right: 'domains.see' },
   { path: '/activity', text: 'Activity', right: 'events.see' },

@@ -75,8 +75,9 @@ function faultOf(
 /** A field to choose one option, with its label. The default is `value`, or the first option. */
 export function choice(
   draft: Draft,
-  of: Pick<Field, 'name' | 'label' | 'note' | 'value'> & { options: Record<string, string> },
+  of: Pick<Field, 'name' | 'label' | 'note' | 'value' | 'id'> & { options: Record<string, string> },
 ): Html {
+  const { id = of.name } = of;
   const { wrong, said } = faultOf(draft, of);
   const chosen = (draft.refusal === undefined ? undefined : draft.given[of.name]) ?? of.value;
   const options = Object.entries(of.options).map(
@@ -84,9 +85,9 @@ export function choice(
       html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
   );
   return html`<div class="field">
-<label for="${of.name}">${of.label}</label>
-<select id="${of.name}" name="${of.name}"${said !== '' && html` aria-describedby="${said}"`}${wrong && html` aria-invalid="true"`}>${options}</select>
-${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
+<label for="${id}">${of.label}</label>
+<select id="${id}" name="${of.name}"${said !== '' && html` aria-describedby="${said}"`}${wrong && html` aria-invalid="true"`}>${options}</select>
+${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
 </div>`;
 }
 
@@ -243,6 +244,8 @@ const labels: Record<string, string> = {
   expiresInDays: 'Days until it expires',
   scope: 'Scope',
   role: 'Role',
+  slug: 'Short name',
+  user: 'The person',
   emails: 'Addresses:',
   kind: 'Kind',
   person: 'Person',

@@ -14,7 +14,12 @@ export const organizationPage = viewPage(
   async (visit, { id, slug, name, role = 'member' }) => {
     const { projects, more } = await listOwnProjects(visit.ctx, id);
     const mine = projects.map(({ slug: project, role: as, synced }) => {
-      return { name: project, mark: badge(as), facts: [synced && 'The role comes from a group.'] };
+      return {
+        name: project,
+        href: `/orgs/${slug}/projects/${project}`,
+        mark: badge(as),
+        facts: [synced && 'The role comes from a group.'],
+      };
     });
     const isAdmin = isAllowed(role, 'domains.see');
     return sheet(

@@ -75,7 +75,7 @@ async function showPerson(visit: Visit, person: Person, key: Key): Promise<Shown
 ${rows([shown])}
 ${roleForm(visit, person, { own, at })}</section>
 <section aria-labelledby="projects"><h2 id="projects">Projects</h2>
-${projectRows(person)}</section>
+${projectRows(person, key)}</section>
 <section aria-labelledby="sign-in"><h2 id="sign-in">Signing in</h2>
 <p><a href="${at}/sign-in">Why can this person not sign in?</a></p>
 <p><a href="${`/orgs/${encodeURIComponent(key.org)}/activity?person=${person.userId}`}">What happened to this person?</a></p>
@@ -108,9 +108,10 @@ function roleForm(
   return postForm(visit, at, content);
 }
 
-function projectRows({ projects, moreProjects: more }: Person): Html {
+function projectRows({ projects, moreProjects: more }: Person, { org }: Key): Html {
   const shown = projects.map((project) => ({
     name: project.slug,
+    href: `/orgs/${encodeURIComponent(org)}/projects/${project.slug}`,
     mark: badge(project.role),
     facts: [roleWords(project)],
   }));

@@ -17,6 +17,10 @@ const notices = {
   'connection-off': 'The connection is off. Sessions that began through it continue.',
   'connection-removed': 'The connection was removed.',
   settings: 'The settings were saved.',
+  'project-created': 'The project was created.',
+  'project-renamed': 'The project was renamed.',
+  'project-deleted': 'The project was deleted.',
+  'project-member-added': 'The person was added to the project.',
   revoked: 'The invitation was revoked.',
   'factor-reset':
     'The second factor was removed. The person signs in without it, and can set up a new one.',

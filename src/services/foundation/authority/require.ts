@@ -151,8 +151,12 @@ async function isAllowedInside(
   if (actor.kind !== 'user' || project === null) return false;
   const key = { projectId: project.id, accountId: actor.accountId };
   const membership = await ProjectMembership.findOne({ where: key });
-  const least: ProjectRole = authority[operation].orInProject;
-  return membership !== null && !outranks(least, membership.role);
+  return membership !== null && isEnoughInside(membership.role, operation);
+}
+
+/** Whether the role in the project is enough for the operation. */
+export function isEnoughInside(role: ProjectRole, operation: ProjectRight): boolean {
+  return !outranks(authority[operation].orInProject, role);
 }
 
 function notAllowed({ organization }: Standing, operation: Right): Refusal {

@@ -61,6 +61,14 @@ export const listProjects = operation({
   },
 });
 
+/** Shows one project to its members and to the organization's admins. */
+export const showProject = operation({
+  authority: 'projectMembers.see',
+  input: z.strictObject({ org: ref, project: ref }),
+  output: projectView,
+  run: (ctx, _input, { project }) => readProject(ctx, project),
+});
+
 async function countMembers(projectIds: string[]): Promise<(projectId: string) => number> {
   const counts = await ProjectMembership.count({
     where: { projectId: projectIds },
@@ -106,7 +114,7 @@ export async function createProjects<const Given extends readonly { slug: string
     message: `${one} ${slugs} already exists in ${organization.slug}.`,
     hint:
       given.length === 1
-        ? 'Choose another short name with --slug (or `slug`).'
+        ? { technical: 'Choose another short name with --slug (or `slug`).' }
         : { say: 'Plan again', operation: 'plan', with: { org: organization.slug } },
   });
   hold.created(
@@ -151,7 +159,7 @@ export const renameProject = operation({
         ...eventAbout('project', project, organization.id),
         data: { from },
       });
-      return showProject(ctx, project);
+      return readProject(ctx, project);
     }),
 });
 
@@ -169,7 +177,7 @@ export const deleteProject = operation({
     transaction(async () => {
       // No client can name the project between this hold and its end.
       const project = await holdProject(organization, input.project, 'whole');
-      const view = await showProject(ctx, project);
+      const view = await readProject(ctx, project);
       await requireUnused(project);
       await project.destroy();
       await recordEvent(ctx, {
@@ -195,7 +203,7 @@ async function requireUnused({ id: projectId, slug }: Project): Promise<void> {
   });
 }
 
-async function showProject({ actor }: Context, project: Project) {
+async function readProject({ actor }: Context, project: Project) {
   const projectId = project.id;
   const members = await ProjectMembership.count({ where: { projectId } });
   const own =
