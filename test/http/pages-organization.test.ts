@@ -109,9 +109,12 @@ test('X10 a form of an account is sent again after the session is renewed, and o
     '/orgs/acme/people?again=1',
     '/account/nothing?again=1',
     '//evil.test?again=1',
+    '/orgs/../sign-in/domains/acme.example/verify?again=1',
+    '/orgs/acme/sign-in/domains/../verify?again=1',
   ])
     expect([path, (await renewal(path)).status]).toEqual([path, 400]);
-  expect((await renewal('/account/profile?again=1')).status).toBe(307);
+  for (const path of ['/account/profile', '/orgs/acme/sign-in/domains/acme.example/verify'])
+    expect([path, (await renewal(`${path}?again=1`)).status]).toEqual([path, 307]);
 });
 
 test('X10 before a token is revoked, a page says what ends, and opening it changes nothing', async () => {

@@ -97,8 +97,8 @@ export function renewForForm(pages: Page[], { app, origins }: Door): RequestHand
   };
 }
 
-/** Matches the address of a form after the renewal. A key is a short name or an id. */
+/** Matches the address of a form after the renewal. A key is a short name, an id or a domain. */
 function patternOf({ path }: Page): RegExp {
   const parts = path.split(/:\w+/).map((part) => part.replace(/[^\w/-]/g, '\\$&'));
-  return new RegExp(`^${parts.join('[\\w-]+')}\\?again=1$`);
+  return new RegExp(`^${parts.join('[\\w-]+(?:\\.[\\w-]+)*')}\\?again=1$`);
 }
