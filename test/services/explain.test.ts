@@ -133,6 +133,9 @@ test('§3.2 if SCIM has deactivated a person, explain and preview say so, and na
   await expect(previewMappings(idctl.operator(), { org, user })).rejects.toMatchObject({
     code: 'groups_unknown',
     message: `SCIM shows ${user} as deactivated in ${org}, and keeps these groups: Developers.`,
-    hint: expect.stringContaining('Activate the person at the identity provider.'),
+    hint: [
+      'Activate the person at the identity provider.',
+      { technical: expect.stringContaining('--group NAME') },
+    ],
   });
 });

@@ -32,6 +32,6 @@ export function deactivated({ slug }: Organization, user: string, kept: string[]
   return new Refusal(
     'groups_unknown',
     `SCIM shows ${user} as deactivated in ${slug}, and keeps ${groups}.`,
-    { hint: `Activate the person at the identity provider. ${giveGroups}` },
+    { hint: ['Activate the person at the identity provider.', giveGroups] },
   );
 }
