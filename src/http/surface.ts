@@ -9,6 +9,9 @@ import { signInPages } from './pages/login/sign-in.ts';
 import { signUpPages } from './pages/login/sign-up.ts';
 import { logoutPages } from './pages/logout.ts';
 import { activityPages } from './pages/organization/activity.ts';
+import { mappingPages } from './pages/organization/directory/mappings.ts';
+import { scimPages } from './pages/organization/directory/overview.ts';
+import { pushedPages } from './pages/organization/directory/pushed.ts';
 import { invitationPages } from './pages/organization/invitations.ts';
 import { organizationPage } from './pages/organization/overview.ts';
 import { peoplePage } from './pages/organization/people.ts';
@@ -46,6 +49,9 @@ export const pages: Page[] = [
   ...domainPages,
   ...ssoPages,
   ...ldapPages,
+  ...scimPages,
+  ...pushedPages,
+  ...mappingPages,
   ...logoutPages,
 ];
 

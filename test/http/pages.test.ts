@@ -44,7 +44,7 @@ async function pathsOf(of: typeof pages, { email, id }: { email: string; id: str
       .replace(':org', slug)
       .replace(':project', 'website')
       .replace(':domain', `${slug}.example`)
-      .replace(/:(user|id)/, id),
+      .replace(/:(user|id|members)/, id),
   );
 }
 
@@ -54,7 +54,7 @@ describe('X10 interface page: every page and form', () => {
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages)
       expect(path).toMatch(
-        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id|domain|project))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
+        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id|domain|project|members))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
       );
   });
 

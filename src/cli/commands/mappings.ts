@@ -4,9 +4,8 @@ import type {
   importedView,
   mappingRemovedView,
   mappingView,
-  newMappingView,
 } from '../../services/provisioning/mappings/view.ts';
-import { rolesFrom, toldMapping } from '../../services/provisioning/mappings/words.ts';
+import { rolesFrom, toldMapping, whenGiven } from '../../services/provisioning/mappings/words.ts';
 import { noun, org, verb } from '../command.ts';
 import { gaveText } from '../consequences.ts';
 import { make } from '../making.ts';
@@ -130,14 +129,6 @@ async function add(call: Call): Promise<void> {
       ),
   });
   if (made) call.note(whenGiven(view));
-}
-
-/** Says when people get the role. A SCIM group whose spelling differs does not give a role. */
-function whenGiven({ group, scimGroup }: z.output<typeof newMappingView>): string {
-  if (scimGroup === group)
-    return 'Members of the SCIM group have the role now. Others get it at their next sign-in.';
-  const like = scimGroup ? `, but ${JSON.stringify(scimGroup)}; upper and lower case differ` : '';
-  return `SCIM has not pushed a group ${JSON.stringify(group)}${like}. People get the role at the next sign-in that sends this group.`;
 }
 
 const fileFormat = `CSV begins with the line group,project,role or group,project,role,orgRole. A file

@@ -4,6 +4,7 @@ import type { scimGroupView } from '../../services/provisioning/scim/groups/admi
 import type { scimUserView } from '../../services/provisioning/scim/list/records.ts';
 import type { scimRequestView } from '../../services/provisioning/scim/log.ts';
 import type { newScimTokenView, scimTokenView } from '../../services/provisioning/scim/token.ts';
+import { replacing, shortPath } from '../../services/provisioning/scim/words.ts';
 import { noun, org, verb } from '../command.ts';
 import { type Hiding, performSecret } from '../making.ts';
 import type { Fields } from '../output.ts';
@@ -44,8 +45,7 @@ const group: Fields<z.output<typeof scimGroupView>> = [
 const request: Fields<z.output<typeof scimRequestView>> = [
   ['At', (view) => view.at],
   ['Method', (view) => view.method],
-  // Leaves out the base path, which is the same on every line.
-  ['Path', (view) => view.path.replace(/^\/scim\/v2\/orgs\/[^/]*/i, '') || '/'],
+  ['Path', (view) => shortPath(view.path)],
   ['Status', (view) => view.status],
   ['Reason', (view) => view.reason, 'broken'],
 ];
@@ -117,9 +117,9 @@ export function addScimCommands(program: Command): void {
 async function rotate(call: Call): Promise<void> {
   const { rotateScimToken, showScimToken } = await operations();
   const { configured, prefix } = await call.operate(showScimToken);
-  if (configured && !call.flags.dryRun)
-    await call.confirm(
-      `Replace the SCIM token ${prefix}…? The SCIM client cannot connect until it has the new token.`,
-    );
+  if (configured && !call.flags.dryRun) {
+    const { ask, effect } = replacing(prefix);
+    await call.confirm(`${ask} ${effect}`);
+  }
   await performSecret(call, rotateScimToken, { fields: made, secret: 'token' });
 }

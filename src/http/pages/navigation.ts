@@ -18,6 +18,7 @@ const parts: { path: string; text: string; right: OrganizationRight }[] = [
   { path: '/invitations', text: 'Invitations', right: 'invitations.see' },
   { path: '/sign-in', text: 'Sign-in', right: 'domains.see' },
   { path: '/activity', text: 'Activity', right: 'events.see' },
+  { path: '/directory', text: 'Directory', right: 'scim.see' },
 ];
 
 const inside = '/orgs/:org';

@@ -109,17 +109,23 @@ async function wasUsed(ctx: Context, org: string): Promise<boolean> {
   return items.some(({ ok }) => ok);
 }
 
-async function directoryItem(ctx: Context, { slug: org }: Here): Promise<Item> {
+async function directoryItem(ctx: Context, { slug: org, role }: Here): Promise<Item> {
   const { configured, lastUsedAt } = await showScimToken(ctx, { org });
   const item = { name: 'Accounts from your directory (SCIM)', done: lastUsedAt !== null };
   if (item.done) return { ...item, state: 'Your directory adds and removes people.' };
   if (configured) {
     const next = 'Enter the token and the address in your directory, and start it there.';
-    return { ...item, state: 'There is a token, but your directory has not used it yet.', next };
+    const link = { href: `/orgs/${org}/directory`, text: 'See the address' };
+    const state = 'There is a token, but your directory has not used it yet.';
+    return { ...item, state, next, link };
   }
-  const next =
-    'Optional. Your directory can add and remove people: ask the operator of this service for a token.';
-  return { ...item, state: 'Not connected. You add and remove people yourself.', next };
+  const next = 'Optional. Your directory can add and remove people.';
+  if (role !== 'owner') {
+    const ask = `${next} Ask an owner for a token.`;
+    return { ...item, state: 'Not connected. You add and remove people yourself.', next: ask };
+  }
+  const link = { href: `/orgs/${org}/directory`, text: 'Connect' };
+  return { ...item, state: 'Not connected. You add and remove people yourself.', next, link };
 }
 
 async function peopleItem(ctx: Context, { slug: org }: Here): Promise<Item> {

@@ -21,6 +21,8 @@ const notices = {
   'project-renamed': 'The project was renamed.',
   'project-deleted': 'The project was deleted.',
   'project-member-added': 'The person was added to the project.',
+  'mapping-removed': 'The mapping was removed.',
+  'token-revoked': 'The token was revoked. Your directory can no longer connect.',
   revoked: 'The invitation was revoked.',
   'factor-reset':
     'The second factor was removed. The person signs in without it, and can set up a new one.',

@@ -1,0 +1,180 @@
+import { parse } from '../../../../input.ts';
+import { projectRoles } from '../../../../services/foundation/project-roles.ts';
+import {
+  addMapping,
+  listMappings,
+  removeMapping,
+} from '../../../../services/provisioning/mappings/operations.ts';
+import { previewMappings } from '../../../../services/provisioning/mappings/preview.ts';
+import { whenGiven } from '../../../../services/provisioning/mappings/words.ts';
+import { listProjects } from '../../../../services/tenancy/projects/operations.ts';
+import { endingPages } from '../../ending.ts';
+import { type Html, html } from '../../html.ts';
+import { operationForm, type Page, type ShownPage, type Visit, viewPage } from '../../page.ts';
+import { area, choice, field, notice, postForm } from '../../parts.ts';
+import { badge, endingLink, pageLinks, rows } from '../../rows.ts';
+import { goTo, sheet } from '../sheet.ts';
+import { backTo } from './overview.ts';
+import { path as directory, pathOf as directoryOf } from './path.ts';
+
+const path = `${directory}/mappings`;
+const pathOf = (key: { org: string }) => `${directoryOf(key)}/mappings`;
+
+type Listed = Awaited<ReturnType<typeof listMappings>>;
+type Preview = Awaited<ReturnType<typeof previewMappings>>;
+
+/** The forms of the page that can be refused. */
+type Part = 'project' | 'organization' | 'preview';
+type Draft = Pick<Visit, 'given' | 'refusal'>;
+
+const emptyDraft: Draft = { given: {} };
+
+/** The pages about the roles that groups give. */
+export const mappingPages: Page[] = [
+  viewPage(path, listMappings, (visit, view) => showMappings(visit, { view })),
+  operationForm(path, addMapping, {
+    reply: (visit, view) => showMappings(visit, { said: whenGiven(view) }),
+    refused: (visit) => {
+      const refused = visit.given['orgRole'] === undefined ? 'project' : 'organization';
+      return showMappings(visit, { refused });
+    },
+  }),
+  ...endingPages(`${path}/:id/remove`, removeMapping, {
+    act: 'Remove mapping',
+    back: path,
+    reply: (visit) => goTo(visit, pathOf(keyOf(visit)), 'mapping-removed'),
+  }),
+  operationForm(`${path}/preview`, previewMappings, {
+    reply: (visit, preview) => showMappings(visit, { preview }),
+    refused: (visit) => showMappings(visit, { refused: 'preview' }),
+  }),
+];
+
+const keyOf = ({ given }: Visit) => parse(listMappings.input, { org: given['org'] });
+
+interface Shown {
+  view?: Listed;
+  said?: string;
+  refused?: Part;
+  preview?: Preview;
+}
+
+async function showMappings(
+  visit: Visit,
+  { view, said, refused, preview }: Shown,
+): Promise<ShownPage> {
+  const key = keyOf(visit);
+  const { items, nextCursor } = view ?? (await listMappings(visit.ctx, key));
+  const at = pathOf(key);
+  const draftOf = (part: Part) => (refused === part ? visit : emptyDraft);
+  const asked = preview === undefined ? draftOf('preview') : { given: visit.given };
+  return sheet(
+    visit,
+    'Roles for groups',
+    html`${notice(said)}
+${preview && previewSection(visit.given['user'] ?? '', preview)}
+<section aria-label="Mappings">
+<p class="quiet">A mapping gives the people of a group a role. The group comes from your directory (SCIM), or from your provider at a sign-in.</p>
+${rows(
+  items.map((mapping) => mappingRow(at, mapping)),
+  'There is no mapping.',
+)}</section>
+${pageLinks(at, {}, { nextCursor, previousCursor: null })}
+<section aria-labelledby="in-project"><h2 id="in-project">Add a role in a project</h2>
+${await projectForm(visit, at, draftOf('project'))}</section>
+<section aria-labelledby="in-organization"><h2 id="in-organization">Add a role in the organization</h2>
+${organizationForm(visit, at, draftOf('organization'))}</section>
+<section aria-labelledby="preview"><h2 id="preview">Preview for a person</h2>
+${previewForm(visit, `${at}/preview`, asked)}</section>
+${backTo(directoryOf(key))}`,
+  );
+}
+
+function mappingRow(at: string, { id, group, project, role, orgRole }: Listed['items'][number]) {
+  return {
+    name: group,
+    mark: badge(role ?? orgRole ?? ''),
+    facts: [project === undefined ? 'In the organization' : `In the project ${project.slug}`],
+    action: endingLink(`${at}/${id}/remove`, 'Remove'),
+  };
+}
+
+/** A field for the group. Its id is unique, because the page has two. */
+function groupField(draft: Draft, id: string): Html {
+  const note = 'The name or ID, exactly as your directory or provider sends it.';
+  return field(draft, {
+    ...{ name: 'group', id, label: 'Group', note },
+    ...{ autocomplete: 'off', verbatim: true, maxLength: 256 },
+  });
+}
+
+/** The projects in a list if they fit on a page, else a field for the short name of one. */
+async function projectForm(visit: Visit, at: string, draft: Draft): Promise<Html> {
+  const key = { org: visit.given['org'] ?? '', limit: 50 };
+  const { items, nextCursor } = await listProjects(visit.ctx, key);
+  if (items.length === 0)
+    return html`<p>There is no project. <a href="/orgs/${key.org}/projects">Create one first</a></p>`;
+  const of = { name: 'project', label: 'Project' };
+  const project =
+    nextCursor === null
+      ? choice(draft, {
+          ...of,
+          options: Object.fromEntries(items.map(({ slug, name }) => [slug, `${name} (${slug})`])),
+        })
+      : field(draft, {
+          ...{ ...of, note: 'Its short name.', autocomplete: 'off', verbatim: true, maxLength: 60 },
+        });
+  const roles = Object.fromEntries(
+    projectRoles.map(({ role, grants }) => [role, `${role}: ${grants}`]),
+  );
+  const content = html`${groupField(draft, 'project-group')}${project}
+${choice(draft, { name: 'role', label: 'Role', options: roles, value: 'member' })}
+<button type="submit">Add role in project</button>`;
+  return postForm(visit, at, content);
+}
+
+function organizationForm(visit: Visit, at: string, draft: Draft): Html {
+  const options = { member: 'Member', admin: 'Admin' };
+  const content = html`${groupField(draft, 'organization-group')}
+${choice(draft, { name: 'orgRole', label: 'Role', options })}
+<button type="submit">Add role in organization</button>`;
+  return postForm(visit, at, content);
+}
+
+function previewForm(visit: Visit, action: string, draft: Draft): Html {
+  const note = 'One on each line. If it is empty, the last known groups of the person count.';
+  const content = html`<p class="quiet">Shows what the next sign-in of a person would change, and changes nothing.</p>
+${field(draft, { name: 'user', label: 'E-mail address', autocomplete: 'off', verbatim: true, maxLength: 320, value: draft.given['user'] })}
+${area(draft, { name: 'groups', label: 'Groups', note, maxLength: 20_000, optional: true, value: draft.given['groups'] })}
+<button type="submit">Preview</button>`;
+  return postForm(visit, action, content);
+}
+
+type Entry = Preview['adds'][number];
+
+function previewSection(user: string, { adds, changes, removes, orgRole, groups }: Preview): Html {
+  const row = (name: string, mark: string, text: string, because: Entry['because']) => ({
+    name,
+    mark: badge(mark),
+    text,
+    facts: [because === null ? 'No group gives it.' : `From the group ${because.group}`],
+  });
+  const organization = 'The organization';
+  const shown = [
+    ...(orgRole === null
+      ? []
+      : [row(organization, 'changes', `${orgRole.from} to ${orgRole.to}`, orgRole.because)]),
+    ...adds.map(({ project, role, because }) => row(project.slug, 'added', role, because)),
+    ...changes.map(({ project, from, to, because }) =>
+      row(project.slug, 'changes', `${from} to ${to}`, because),
+    ),
+    ...removes.map(({ project, role, because }) => ({
+      ...row(project.slug, 'removed', role, because),
+      facts: [because === null ? '' : `No longer from the group ${because.group}`],
+    })),
+  ];
+  const names = groups.map(({ group }) => group).join(', ');
+  return html`<section aria-labelledby="next"><h2 id="next">The next sign-in of ${user}</h2>
+${rows(shown, 'It would change nothing.')}
+<p class="quiet">Groups: ${names === '' ? 'none' : names}</p></section>`;
+}
