@@ -101,7 +101,10 @@ async function describePassword(ctx: Context, { email, passwordHash }: Account) 
   return methods.includes('password') ? ('may be chosen' as const) : ('none' as const);
 }
 
-/** The passkeys, and why no more can be added; null if there are none and `baseUrl` allows none. */
+/**
+ * The passkeys, and why more cannot be added; null if there are none and `baseUrl` does not allow
+ * any.
+ */
 async function describePasskeys(ctx: Context, account: Account) {
   const { items } = await listPasskeys(ctx, { limit: maxPasskeys });
   if (findPasskeyObstacle(ctx) !== null)

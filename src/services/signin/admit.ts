@@ -17,11 +17,12 @@ import {
 import { type Begun, requireSession } from './begin.ts';
 import type { Arrival } from './method.ts';
 
-// Admits a proven person, immediately or in a second step with the second factor.
+// Signs in a person whose identity is proved, immediately or in a second step with the second
+// factor.
 
 /** What `admit` gets besides the arrival. */
 interface Admission {
-  /** The account, if the method knows it before the person is admitted. */
+  /** The account, if the method knows it before the session begins. */
   account?: Account | undefined;
   /** The answer to the second factor, if the request has one. */
   factor?: GivenFactor | undefined;
@@ -38,10 +39,10 @@ interface Admission {
 }
 
 /**
- * Admits a proven person. The account decides whether a second factor is needed; at single sign-on,
- * the connection decides too. Most methods know the account only once the person is attached. So
- * `enter` may run twice (security P12): the first run is then rolled back. The answer is checked
- * outside the transaction, so that a wrong answer stays counted.
+ * Signs in a person whose identity is proved. The account decides whether a second factor is
+ * needed; at single sign-on, so does the connection. Most methods know the account only once the
+ * person is attached. So `enter` may run twice (security P12), and the first run is then rolled
+ * back. The answer is checked outside the transaction, so that a wrong answer stays counted.
  */
 export async function admit(ctx: Context, arrival: Arrival, admission: Admission) {
   const { account, factor = {}, asksFirst, inTwoSteps } = admission;
@@ -117,7 +118,7 @@ export async function holdForSecondFactor(
     expiresAt: after(ctx.now, pendingSeconds),
   };
   return transaction(async () => {
-    // No arrival may be stored while another transaction ends the account's sign-ins.
+    // An arrival must not be stored while another transaction ends the account's sign-ins.
     const account = await hold.account(accountId, 'beside');
     if (account === null || account.disabledAt !== null) throw signInFailed('account_disabled');
     await PendingSignIn.create(row);

@@ -40,8 +40,8 @@ export const attemptView = z.object({
 const attemptPage = pageOf(attemptView);
 
 // The last sign-ins of a connection are stored for the admin who sets it up. An attempt is stored
-// only once its state is accepted, so a forged state causes no write. Attempts without an address
-// have a limit of their own, so that strangers cannot push out the attempts of people.
+// only once its state is accepted, so a forged state does not cause a write. Attempts without an
+// address have a limit of their own, so that strangers cannot push out the attempts of members.
 
 /** How many days attempts are kept. */
 export const attemptDays = 7;
@@ -78,7 +78,7 @@ interface KeptClaims {
   email: string | null;
   /** The groups as received; null if there was no claim, or an unreadable one. */
   groups: string[] | null;
-  /** Whether the groups claim was there, but unreadable (security I7). */
+  /** Whether the groups claim was present but unreadable (security I7). */
   groupsMalformed: boolean;
 }
 

@@ -38,11 +38,11 @@ export type Begun = { session: Awaited<ReturnType<typeof startSession>> } | { as
 
 /**
  * Begins a session for a person who has proved that the account is theirs. Call it inside the
- * sign-in's transaction. Roll it back if the second factor must be asked for.
+ * sign-in's transaction, and roll that back if the second factor must be asked for.
  */
 export async function beginSession(ctx: Context, account: Account, via: SignIn): Promise<Begun> {
-  // Hold it `alone` if the account may change next. A second factor stores its time step, and a
-  // person who comes through a connection may join the organization.
+  // `alone` if the account may change next: a second factor stores its time step, and a person who
+  // comes through a connection may join the organization.
   const plain = via.connection === undefined && !via.secondFactor;
   const now = await hold.account(account.id, plain ? 'beside' : 'alone');
   if (now === null) throw signInFailed('account_disabled');
@@ -74,7 +74,7 @@ export async function beginSession(ctx: Context, account: Account, via: SignIn):
 /** The facts of an account that decide whether a session may begin. */
 export type Entrant = Pick<Account, 'id' | 'email' | 'disabledAt' | 'emailProof' | 'awaitsCode'>;
 
-/** The refusal if this way may not begin a session for the account, or null. Writes nothing. */
+/** The refusal if this method may not begin a session for the account, or null. Read-only. */
 export async function findBar(
   ctx: Context,
   account: Entrant,

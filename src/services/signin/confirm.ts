@@ -54,8 +54,8 @@ export const confirmSession = operation({
       await holdAccount(ctx, accountId);
       const now = await Account.findByPk(accountId, { rejectOnEmpty: true });
       const passed = await acceptSecondFactor(ctx, now, answer);
-      // The session's mark ends, unless only a provider proved the person when this factor was
-      // added (security P12).
+      // The session loses its mark, unless only a provider proved the person's identity when this
+      // factor was added (security P12).
       const marked = (await marksOf(ctx)).vouchedBy !== null;
       const vouchedBy = marked ? (passed?.vouchedBy ?? null) : null;
       await Session.update({ secondFactorAt: ctx.now, vouchedBy }, { where: { id } });

@@ -6,21 +6,21 @@ import { inWordsOf } from '../people/sessions/schema.ts';
 import type { GivenFactor, SecondFactor } from '../people/two-factor/second-factor.ts';
 import type { Begun } from './begin.ts';
 
-// A way to sign in is a value of this type, and `attempt` runs one attempt of it.
+// A way to sign in is a value of the type `Way`, and `attempt` runs one attempt.
 
 /** The types of one way to sign in. */
 export interface WayTypes {
   /** What the person sends. */
   input: unknown;
-  /** What the attempt goes to, such as a connection. It is known before anything is counted. */
+  /** The target of the attempt, such as a connection. It is known before anything is counted. */
   at: unknown;
-  /** What is looked up or compared before the person is judged. */
+  /** What is looked up or compared before the person is checked. */
   seen: unknown;
   /** How the person has proved who they are. */
   proof: object;
 }
 
-/** One attempt to sign in, before the person is judged. */
+/** One attempt to sign in, before the person is checked. */
 interface BegunAttempt<K extends WayTypes> {
   input: K['input'];
   at: K['at'];
@@ -31,11 +31,11 @@ interface BegunAttempt<K extends WayTypes> {
 /** One attempt to sign in, with the limits that it counts in. */
 interface Counted<K extends WayTypes> extends BegunAttempt<K> {
   limits: Limit[];
-  /** Resolves when the attempt has ended, and its counts are given back or stay. */
+  /** Resolves when the attempt has ended, and its counts have been given back or stay. */
   judged: Promise<void>;
 }
 
-/** One attempt to sign in, when the person is judged. */
+/** One attempt to sign in, when the person is checked. */
 export interface Attempt<K extends WayTypes> extends Counted<K> {
   seen: K['seen'];
 }
@@ -63,7 +63,7 @@ interface Asking<K extends WayTypes> {
   first?: (account: Account) => boolean;
 }
 
-/** What is recorded of an attempt that fails. An absent field records nothing. */
+/** What is recorded of a failed attempt. Without a field, nothing is recorded. */
 interface Events<K extends WayTypes> {
   /** Records a person that was refused, after the counts are given back. */
   refused?: (ctx: Context, attempt: Attempt<K>, error: unknown) => Promise<void>;
@@ -81,12 +81,14 @@ interface Events<K extends WayTypes> {
 interface Way<K extends WayTypes> {
   /** A held arrival is stored with this name, so the name never changes. */
   name: ConnectionKindName | 'password' | 'magicCode' | 'passkey' | 'social' | 'loginLink';
-  /** Runs the sign-in if this way is offered. A refusal here counts nothing and has no event. */
+  /** Runs the sign-in if this way is offered. A refusal here is neither counted nor recorded. */
   offered: <T>(ctx: Context, input: K['input'], signIn: (at: K['at']) => Promise<T>) => Promise<T>;
   limits?: Limits<K>;
-  /** Looks up or compares what was sent. An error stays counted and has no event of a refusal. */
+  /**
+   * Looks up or compares what was sent. An error stays counted, and is not recorded as a refusal.
+   */
   look: (ctx: Context, counted: Counted<K>) => Promise<K['seen']>;
-  /** Judges the person, or refuses. Returns the proof, and the account if it is known already. */
+  /** Checks the person, or refuses. Returns the proof, and the account if it is already known. */
   prove: (ctx: Context, attempt: Attempt<K>) => Promise<{ proof: K['proof']; account?: Account }>;
   secondFactor: Asking<K>;
   /** Uses the proof up, first in the transaction that begins the session or holds the arrival. */
@@ -147,8 +149,8 @@ export function method<K extends WayTypes>(way: Way<K>): WayIn<K> {
 }
 
 /**
- * Counts one attempt, looks, and runs `enter`. If that fails, gives the counts back unless the guess
- * was wrong, and records the refusal or the failure.
+ * Counts one attempt, calls `look`, and runs `enter`. If that fails, gives the counts back unless
+ * the guess was wrong, and records the refusal or the failure.
  */
 export async function attempt<K extends WayTypes, T>(
   ctx: Context,

@@ -105,9 +105,9 @@ async function findOwnSession({ actor }: Context): Promise<Session | null> {
 }
 
 /**
- * Refuses with `session_required` if the session came through an organization's connection, unless it
- * passed the account's own second factor. An admin can point a connection at a provider of their own and sign in through it,
- * but must not take or delete the account for good (security I4, I8, P18).
+ * Refuses with `session_required` if the session came through an organization's connection, unless
+ * it passed the account's own second factor. An admin can sign in through a connection to a
+ * provider of their own, but must not take or delete the account for good (security I4, I8, P18).
  */
 export async function requireOwnSession(ctx: Context): Promise<void> {
   const session = await findOwnSession(ctx);

@@ -76,7 +76,7 @@ async function findBarredOrigins(
     state.clients.map(({ name, forwardAuthOrigins }) => [name, forwardAuthOrigins]),
   );
   const wanted = new Map(clients.map(({ name, forwardAuthOrigins }) => [name, forwardAuthOrigins]));
-  // Whether the document takes the origin away from the client that has it.
+  // Whether the document removes the origin from the client that has it.
   const isReleased = (origin: string) =>
     state.clients.some(
       ({ name, forwardAuthOrigins }) =>

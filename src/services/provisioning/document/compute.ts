@@ -30,7 +30,7 @@ export interface ToCompute {
 /** A plan, and the digest of everything that it depends on. */
 export type Computed = Plan & { notCompared: string[]; digest: string };
 
-/** Reads the state and plans the document against it. Writes nothing. */
+/** Reads the state and plans the document against it. Read-only. */
 export async function computePlan(
   ctx: Context,
   organization: Organization,
@@ -53,7 +53,7 @@ export async function computePlan(
   return { ...plan, notCompared, digest };
 }
 
-/** Proves the right, and the rights to save the secrets that the document contains. */
+/** Requires the right, and the rights to save the secrets that the document contains. */
 export async function requireDocumentRights(
   ctx: Context,
   right: 'document.see' | 'document.apply',
@@ -67,9 +67,8 @@ export async function requireDocumentRights(
 }
 
 /**
- * Counts requests whose secrets differ from the
- * stored ones, because plans could be used to guess them. The operator has no such limit. Refuses a
- * document of another organization.
+ * Counts requests whose secrets differ from the stored ones, because plans could be used to guess
+ * them. The operator is not limited. Refuses a document of another organization.
  */
 export async function admitDocument(
   ctx: Context,
@@ -87,7 +86,7 @@ export async function admitDocument(
   assertNoTransaction('counting a secret');
   const limit = { name: 'document secret', of: organization.id, max: 20, seconds: 3600 };
   const message = `More than ${limit.max} documents with a new secret were sent within an hour.`;
-  // This counts before the comparison, so that at the limit no answer shows whether a guess is
+  // This counts before the comparison, so that answers at the limit do not show whether a guess is
   // right.
   await transaction(() => requirePlace(ctx, limit, message));
   const state = await readOrganizationState(ctx, organization);

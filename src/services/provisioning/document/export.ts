@@ -7,8 +7,8 @@ import { type State, sections } from './sections.ts';
 type Exported = Omit<z.output<typeof exportedDocument>, '$schema'>;
 
 /**
- * The document that describes the organization's current state. Its order is stable. It contains no
- * ids, times, secrets or derived values.
+ * The document that describes the organization's current state. Its order is stable. It does not
+ * contain ids, times, secrets or derived values.
  */
 export function documentOf(state: State): Exported {
   const shown = sectionNames.map((name) => [name, sections[name].view(state)] as const);

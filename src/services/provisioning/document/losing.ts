@@ -100,7 +100,7 @@ async function losingMappings(
   return losing;
 }
 
-/** How many people are compared with up to 10,000 mappings before other work runs. */
+/** How many people are compared with up to 10,000 mappings before other work may run. */
 const maxRulesAtOnce = 10;
 
 /** Members whose role a removed mapping gave, if their next role is lower. */

@@ -79,8 +79,8 @@ export const applyOrganization = operation({
       requireSame(computed, input.digest);
       return computed;
     });
-    // Slow look-ups must not take the turn of work that computes. A transaction must not wait for
-    // the network either.
+    // Slow look-ups must not use up the turn for computing work, and a transaction must not wait
+    // for the network.
     const named = addressesIn(planned.steps);
     if (named.length > 0)
       await inTurn(ctx, 'network', organization, async () => {

@@ -20,7 +20,10 @@ export interface Outside {
   linked: Record<ConnectionKindName, string[]>;
   /** By connection and account: the last known groups of people who lose a mapped role. */
   groups: Map<string, string[] | null>;
-  /** By account that loses a mapped role: its SCIM groups that a mapping names, by either name. */
+  /**
+   * By account that loses a mapped role: its SCIM groups that a mapping names, by name or external
+   * id.
+   */
   pushed: Map<string, string[]>;
 }
 
@@ -29,7 +32,7 @@ export interface Wanted<State, Document> {
   state: State;
   document: Document;
   prune: boolean;
-  /** How a secret in the document compares to the stored one; null if the document has none. */
+  /** How a secret in the document compares with the stored one; null if the document has none. */
   secrets: Record<ConnectionKindName, 'same' | 'different' | 'withheld' | null>;
   outside: Outside;
 }

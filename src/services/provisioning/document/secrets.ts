@@ -4,7 +4,7 @@ import type { ConnectionKindName } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { inSlices } from '../../../host/queue.ts';
 
-// Secrets are compared by a keyed fingerprint. No plan, log or error shows a value.
+// Secrets are compared by a keyed fingerprint. Plans, logs and errors do not show values.
 
 /** The fingerprint of a secret, made with a key that only this instance has. */
 export function fingerprintOf(ctx: Context, section: ConnectionKindName, secret: string): string {
@@ -14,7 +14,7 @@ export function fingerprintOf(ctx: Context, section: ConnectionKindName, secret:
 /** The digest of a plan. It is keyed, because its input has fingerprints and personal data. */
 export async function secretsDigest(ctx: Context, parts: object[]): Promise<string> {
   const hmac = keyedHash(ctx);
-  // Long lists are hashed in slices: one text of all parts would hold the process up.
+  // Long lists are hashed in slices: one text of all parts would block the process.
   for (const part of parts) {
     for (const [name, value] of Object.entries(part)) {
       hmac.update(`\n${JSON.stringify(name)}:`);

@@ -41,7 +41,10 @@ export type Apply<Steps> = (
 /** A part of the organization's state that is read and planned on its own. */
 export interface Part {
   read: Read<unknown, never>;
-  /** Adds the changes to the draft, and returns the steps that carry them out. Writes nothing. */
+  /**
+   * Adds the changes to the draft, and returns the steps that carry them out. Does not write to the
+   * database.
+   */
   plan: (draft: never, wanted: never) => unknown;
 }
 
@@ -77,7 +80,7 @@ function distinct<Entry>(nameOf: (entry: Entry) => string) {
 /** The maximum number of entries of a list in a document (security O15). */
 const maxEntries = 10_000;
 
-/** A list in a document, each entry of another name. */
+/** A list in a document. Each entry has a different name. */
 export const listOf = <Entry extends z.ZodType>(
   entry: Entry,
   nameOf: (entry: z.output<Entry>) => string,

@@ -38,7 +38,7 @@ export const applySteps = [
   mappings.apply,
   projectMembers.apply,
   clients.apply,
-  // This comes after the clients, because no client may still require a removed project.
+  // This comes after the clients, because a client must not require a removed project.
   projects.remove,
   webhooks.apply,
   sso.apply,

@@ -2,7 +2,8 @@ import type { Origin, Role } from '../../../database/models/membership.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { execute, selectAmong } from '../../../database/select.ts';
 
-// The SQL that writes the roles that mappings give. It leaves memberships alone that are not synced.
+// The SQL that writes the roles that mappings give. It does not change memberships that are not
+// synced.
 
 /** A role in a project, and the mapping that gives it. */
 interface Given {

@@ -11,7 +11,7 @@ import { deleteGiven, updateGiven, updateOrgRole } from './apply.sql.ts';
 import { holdPeople, type PersonFacts, planPerson, readRules } from './facts.ts';
 import type { Because, OrgRoleChange, Plan } from './plan.ts';
 
-// Plans people's roles from all of their groups, and applies the plans.
+// Computes people's roles from all of their groups, and writes them.
 
 /** The cause of changed groups: a sign-in through a connection, or SCIM. */
 type Cause = ConnectionKindName | 'scim';
@@ -24,9 +24,9 @@ interface Planned {
 }
 
 /**
- * Plans the roles of these people again and applies the plans, with the events of each changed
- * person. Returns the number of changed people. Accounts that are not members are ignored. Call it
- * inside a transaction, after the groups or mappings have changed.
+ * Recomputes and writes the roles of these people, with the events of each changed person. Returns
+ * the number of changed people. Accounts that are not members are ignored. Call it inside a
+ * transaction, after the groups or mappings have changed.
  */
 export async function replanPeople(
   ctx: Context,
@@ -54,7 +54,10 @@ export async function replanPeople(
   return recordPlans(ctx, organizationId, real, cause);
 }
 
-/** The plans without projects that were just deleted. The others are kept. */
+/**
+ * The plans without projects that were just deleted. The other projects are locked against
+ * deletion.
+ */
 async function withoutGoneProjects(planned: Planned[]): Promise<Planned[]> {
   const entries = planned.flatMap(({ plan }) => Object.values(plan).flat());
   const projects = await hold.keptProjects(entries.map(({ projectId }) => projectId));

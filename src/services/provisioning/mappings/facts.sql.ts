@@ -50,7 +50,7 @@ export function readMemberRows(
   return selectAmong<MemberRow>(accountIds.toSorted(), memberRows, [organizationId], kinds);
 }
 
-/** Like `readMemberRows`, and holds the memberships. */
+/** Like `readMemberRows`, and locks the memberships. */
 export function holdMemberRows(
   organizationId: string,
   accountIds: readonly string[],

@@ -93,7 +93,7 @@ export interface PersonRules extends Pick<Rules, 'mappings' | 'orgMappings' | 's
   sources: Pick<GroupSource, 'kind' | 'id' | 'autoRemove' | 'searchBase'>[];
 }
 
-/** Plans the roles of a person from all of their groups. */
+/** Computes the roles of a person from all of their groups. */
 export function planPerson(rules: PersonRules, person: PersonFacts) {
   const groups = heldBy(rules, person);
   const fated = <Row extends { origin: Origin }>({ origin, ...rest }: Row) => {
@@ -147,7 +147,7 @@ export async function readPeople(rules: Rules, accountIds: readonly string[]) {
   return peopleOf(rules, await readMemberRows(rules.organizationId, accountIds));
 }
 
-/** Like `readPeople`, and holds the memberships. Hold the accounts before. */
+/** Like `readPeople`, and locks the memberships. Lock the accounts first. */
 export async function holdPeople(rules: Rules, accountIds: readonly string[]) {
   return peopleOf(rules, await holdMemberRows(rules.organizationId, accountIds));
 }
@@ -175,7 +175,7 @@ async function addClaims(
 ): Promise<void> {
   for (const source of sources) {
     const rows = await readKnownGroups(source.id, ids);
-    // Disabled connections, and directories without a groups attribute, provide no groups.
+    // Disabled connections, and directories without a groups attribute, do not provide groups.
     if (!source.gives) continue;
     for (const { accountId, groups } of rows) people.get(accountId)?.claims.set(source.id, groups);
   }

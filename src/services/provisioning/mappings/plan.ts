@@ -3,8 +3,8 @@ import type { ProjectRole } from '../../../database/models/project.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { canonicalDn, commonNameOf, foldValue, isUnder, realmOf } from '../../tenancy/ldap/dn.ts';
 
-// Plans roles without side effects. The preview, the sign-in and the SCIM push share these rules, so
-// the preview is accurate.
+// Computes roles without side effects. The preview, the sign-in and the SCIM push share these
+// rules, so the preview is accurate.
 
 /** A group mapped to a role in a project (spec §2.3). */
 export interface Mapping {

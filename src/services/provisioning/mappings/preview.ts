@@ -49,7 +49,7 @@ export const previewView = z.object({
 /**
  * Shows what a person's next sign-in would do to their memberships (spec §4.1), without writing.
  * Uses the given groups, else the groups of the attempt, else of the person's last sign-in, and
- * adds SCIM groups. Plans a non-member as a new member. Refuses with `groups_unknown` if no groups
+ * adds SCIM groups. Treats a non-member as a new member. Refuses with `groups_unknown` if no groups
  * are known.
  */
 export const previewMappings = operation({

@@ -4,7 +4,7 @@ import { execute, select, selectAmong } from '../../../database/select.ts';
 import { readAllRows } from '../../foundation/page.ts';
 import { fold } from '../../foundation/scim-user/names.ts';
 
-// The SQL that finds the people of groups and mappings, and the list of people to plan.
+// The SQL that finds the people of groups and mappings, and the list of people to recompute.
 
 /** Puts people on the list. Omits accounts that were just deleted. */
 export async function insertReplans(organizationId: string, accountIds: string[]): Promise<void> {

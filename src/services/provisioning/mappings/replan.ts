@@ -20,12 +20,15 @@ import {
   takeReplans,
 } from './replan.sql.ts';
 
-// Plans people again when groups or mappings change. A few are planned immediately, in the
-// transaction of the change. More are put on a list, which a job plans in batches.
+// Recomputes people's roles when groups or mappings change. For a few people, this happens in the
+// transaction of the change. More people are put on a list, which a job processes in batches.
 
 /** The maximum number of people whose roles a change recomputes in its own transaction. */
 export const maxAtOnce = 50;
-/** The number of people that the job plans in one transaction. Other changes to them must wait. */
+/**
+ * The number of people whose roles the job recomputes in one transaction. Other changes to them
+ * must wait.
+ */
 const batchSize = 20;
 
 /** Puts these people on the job's list. */
@@ -53,9 +56,9 @@ export async function planMembersLater(
 }
 
 /**
- * Plans the members of the SCIM groups that these mappings name. Call it after the mappings have
- * changed, with the mappings held. `later` leaves all of them to the job: a transaction that holds
- * the organization must not hold more accounts.
+ * Recomputes the roles of the members of the SCIM groups that these mappings name. Call it after
+ * the mappings have changed, with the mappings locked. `later` leaves all members to the job: a
+ * transaction that has locked the organization must not lock more accounts.
  */
 export async function planMapped(
   ctx: Context,
@@ -84,12 +87,13 @@ async function findMapped(
   return [...new Set(found.map(({ id }) => id))].toSorted();
 }
 
-/** The organizations whose people a job of this process is planning. */
+/** The organizations whose list a job of this process is working on. */
 const plannedNow = remembered(() => new Set<string>());
 
 /**
- * Plans the people on the list in batches. Each batch takes its turn (security O15). Records an
- * event for each organization. Leaves out organizations that an earlier run still plans.
+ * Recomputes the roles of the people on the list, in batches. Each batch takes its turn (security
+ * O15). Records an event for each organization. Skips organizations that an earlier run is still
+ * working on.
  */
 export async function planWaiting(
   ctx: Context,
@@ -112,7 +116,9 @@ export async function planWaiting(
   await finishAll(runs);
 }
 
-/** Plans the people of an organization, and records how many, even if a batch fails. */
+/**
+ * Recomputes the roles of the organization's people, and records how many, even if a batch fails.
+ */
 async function planAll(
   organization: Listed,
   anew: () => Context,
@@ -147,7 +153,7 @@ async function planBatch(ctx: Context, organizationId: string) {
   // A push does not lock entries that are already on the list. So this waits for pushes to commit.
   await hold.mappings(organizationId, 'alone');
   const listed = await findReplans(organizationId, batchSize);
-  // Accounts come first: a change that holds a person may add the person to the list.
+  // Accounts come first: a change that has locked a person may add the person to the list.
   await hold.accounts(listed);
   // An account may have been deleted since the list was read.
   const ids = await takeReplans(organizationId, listed);

@@ -8,7 +8,7 @@ const giveGroups = {
   technical: 'Give the groups to use in the preview: --group NAME for each (or `groups`).',
 };
 
-/** The refusal if no connection has given the person's groups, and SCIM pushed none. */
+/** The refusal if neither a connection nor SCIM has sent groups for the person. */
 export function neverSaid(
   { slug }: Organization,
   user: string,

@@ -32,7 +32,7 @@ export async function requireGrant(
 }
 
 /**
- * Holds the mappings until the transaction ends. Refuses with `cap_reached` if the organization
+ * Locks the mappings until the transaction ends. Refuses with `cap_reached` if the organization
  * would have too many.
  */
 export async function requireMappingRoom(organization: Organization, more: number): Promise<void> {
@@ -40,7 +40,7 @@ export async function requireMappingRoom(organization: Organization, more: numbe
   await requireCapRoom(organization, 'mappings', more);
 }
 
-/** Writes mappings, with their events. Refuses with `already_exists` if one is stored already. */
+/** Writes mappings, with their events. Refuses with `already_exists` if one is already stored. */
 export async function createMappings<const Given extends readonly GroupRole[]>(
   ctx: Context,
   organization: Organization,

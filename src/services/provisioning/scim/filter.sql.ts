@@ -15,7 +15,7 @@ import { emailsIn } from './filter-keys.ts';
 import type { FilterOperator } from './filter-tokens.ts';
 
 // Names and JSON paths come from the table of attributes. Values are parameters: a client's text
-// never becomes SQL. No condition is ever NULL, so that NOT works as in a filter.
+// never becomes SQL. Conditions are never NULL, so that NOT works as in a filter.
 
 /** A condition on `scim_records r` or `scim_groups r`, and the values of its parameters. */
 export interface Condition {

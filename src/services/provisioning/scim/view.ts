@@ -51,7 +51,7 @@ export function etag(version: number, groups: ScimResource[] = []): string {
   return `W/"${version}.${shown.digest('base64url').slice(0, 16)}"`;
 }
 
-/** Removes the group hashes from tags, because requests about a User change no groups. */
+/** Removes the group hashes from tags, because requests about a User do not change groups. */
 export function withoutGroups(tags: string): string {
   return tags.replaceAll(/\.[\w-]{16}(?="|$)/g, '');
 }

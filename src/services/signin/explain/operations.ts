@@ -80,9 +80,9 @@ export const explainView = z.object({
 });
 
 /**
- * Explains how a person could sign in now, and what their sign-in would change. Writes nothing. An
- * admin learns only about people that the organization knows. For any other address, the answer and
- * the rows read are the same, with or without an account. The operator learns about every account.
+ * Explains how a person could sign in now, and what their sign-in would change. Read-only. An admin
+ * learns only about people that the organization knows. For any other address, the answer and the
+ * rows read are the same, with or without an account. The operator learns about every account.
  */
 export const explain = operation({
   authority: 'members.explain',
@@ -134,7 +134,10 @@ interface Standing {
   removed: boolean;
 }
 
-/** Reads only accounts that the organization knows, so that the response time reveals no other. */
+/**
+ * Reads only accounts that the organization knows, so that the response time does not reveal
+ * others.
+ */
 async function findStanding(
   ctx: Context,
   { id }: Organization,

@@ -11,14 +11,14 @@ import { type Entrant, findBar, type SignIn } from '../begin.ts';
 import { reasonToRecord } from '../refused.ts';
 import { type Attempts, lastRoom } from './attempts.ts';
 
-// Judges a way to sign in, as if the proof were right.
+// Decides whether a way to sign in would succeed if the proof were right.
 
 /** Whether the person could sign in this way, and why; null if the caller may not know. */
 export interface Verdict {
   could: boolean | null;
   reason: string;
   until?: Date;
-  /** The account's second factors, one of which is asked for too. */
+  /** The account's second factors, one of which is also required. */
   asks?: Factor[];
   /** Some networks are locked out until this instant. */
   partlyUntil?: Date;

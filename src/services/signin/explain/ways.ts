@@ -28,8 +28,8 @@ import { type Attempts, firstRoom, lastRoom } from './attempts.ts';
 import { findKeys, findLdapKey, type Scene } from './scene.ts';
 import { afterPlan, closed, codeOfBar, entrantOf, finish, made, type Verdict } from './verdict.ts';
 
-// Applies the rules of a sign-in without signing in. Each way is judged as if the proof were right.
-// A provider or directory then guarantees this address, and gives the same identity as before, or a
+// Applies the rules of a sign-in without signing in, assuming for each way that the proof is right.
+// So a provider or directory guarantees this address, and sends the same identity as before, or a
 // new identity if there was none.
 
 /** A way to sign in, and the verdict on it. */

@@ -185,7 +185,7 @@ function whyOn(scene: Scene, { method }: SignInWay): string {
   return `The setting ${method} of ${settler(scene)} is on.`;
 }
 
-/** Says that no owner has approved the connection, which closes it to owners. */
+/** Says that no owner has approved the connection, so owners cannot use it. */
 function waiting(connection: { approved: boolean } | null): string {
   return connection === null || isApproved(connection) ? '' : ', but not approved';
 }

@@ -64,7 +64,7 @@ export const exportMe = operation({
     const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
     const memberships = await readAllOf(Membership, accountId, 'organizationId', 'organization');
     const pushed = await findPushing(ctx, memberships);
-    // What an organization says about an address may be about another person than this one.
+    // An organization's data about an address may be about another person.
     const tells: Tells = (organizationId) => isProved(account) && !pushed.has(organizationId);
     const lists = await readLists(account, tells);
     const projects = await readAllOf(ProjectMembership, accountId, 'projectId', 'project');

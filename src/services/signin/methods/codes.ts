@@ -89,7 +89,7 @@ export async function verifyEmail(ctx: Context, input: z.output<typeof verifyEma
     const own = await isOwnSignUp(ctx, found, input);
     return transaction(async () => {
       const account = await spendCode();
-      // If the address was proved meanwhile, this code no longer signs in.
+      // If the address was proved in the meantime, this code no longer signs in.
       if (account.emailProof !== 'none') throw codeInvalid();
       const kept = own && account.passwordHash === found.passwordHash;
       await proveAddress(ctx, account, kept ? 'signup' : 'another code');

@@ -33,7 +33,7 @@ export const createLoginLink = operation({
     const token = randomToken(256);
     const expiresAt = after(ctx.now, linkSeconds);
     await transaction(async () => {
-      // No link may be created while another transaction ends the account's links.
+      // A link must not be created while another transaction ends the account's links.
       const held = await hold.account(account.id);
       if (held === null || held.disabledAt !== null) throw disabled(account);
       await LoginLink.destroy({ where: { accountId: account.id } });

@@ -25,8 +25,8 @@ interface Opening {
   account: Account;
   /**
    * Spends the code and returns the account as it is now, locked. Call it once, inside the caller's
-   * transaction. Refuses with `code_invalid` if another use came first, or the account is shut out
-   * now.
+   * transaction. Refuses with `code_invalid` if another use came first, or the account can no
+   * longer sign in.
    */
   spendCode(): Promise<Account>;
 }
@@ -40,8 +40,8 @@ interface ByCode {
 }
 
 /**
- * The sign-in with a mailed code. A wrong code counts like a wrong password, and in the five
- * attempts of its own; the counts are committed before the comparison. All wrong codes get the same
+ * The sign-in with a mailed code. A wrong code counts like a wrong password, and towards its own
+ * five attempts. The counts are committed before the comparison. All wrong codes get the same
  * answer (security P7, P10). A refusal for another reason does not count. The code is spent only
  * when the sign-in completes, so it survives a request for the second factor.
  */

@@ -176,8 +176,9 @@ function requirePerson(word: SocialWord): SocialPerson {
 }
 
 /**
- * Admits the person. A person without an account gets one (spec §5.4), which joins the organization
- * of its domain if the settings allow self-signup. Call it inside the sign-in's transaction.
+ * Signs the person in. A person without an account gets one (spec §5.4), which joins the
+ * organization of its domain if the settings allow self-signup. Call it inside the sign-in's
+ * transaction.
  */
 async function enterBySocial(
   ctx: Context,
@@ -186,7 +187,7 @@ async function enterBySocial(
 ): Promise<Begun> {
   const provider = socialProviders.find((one) => one === state.connection);
   if (provider === undefined) throw new Error(`no social provider ${state.connection}`);
-  // The person's account may have been shut out during the request to the provider.
+  // During the request to the provider, the account or the caller's session may have ended.
   if (state.linkTo !== undefined) await holdAccount(ctx, state.linkTo);
   const { linkTo, unapproved = false } = state;
   const attached = await attachSocial(ctx, { ...person, provider }, linkTo, unapproved);

@@ -124,7 +124,7 @@ async function recordRefusedBySso(
   await transaction(() => tallyEvent(ctx, what, { of: connection.id, apart: reason }));
 }
 
-/** Admits the person, after reading connection and domain again (security S6). */
+/** Signs the person in, after reading connection and domain again (security S6). */
 async function enterBySso(
   ctx: Context,
   { state, said }: Proof,
@@ -132,11 +132,11 @@ async function enterBySso(
 ): Promise<Begun> {
   const connection = await requireSameConnection(ctx, state);
   const { account, unapproved } = await attach(ctx, connection, said);
-  // This holds the account before its memberships are read: it may be joining an organization now.
+  // This locks the account before its memberships are read: it may be joining an organization now.
   await requireApprovedForOwner(connection, account.id);
   const asked = (await asksOwnSecondFactor(ctx, connection, account.id)) ? { secondFactor } : {};
-  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit
-  // that person again.
+  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would make that
+  // person a member again.
   const begun = await beginSession(ctx, account, {
     method: sso.name,
     connection,

@@ -158,7 +158,7 @@ export const renamePasskey = operation({
 
 /**
  * Removes a passkey, and ends the other sessions that began with a passkey. A person needs a recent
- * sign-in and another way to sign in; the operator needs neither.
+ * sign-in and another way to sign in. The operator does not.
  */
 export const removePasskey = ownOperation({
   authority: 'me.credentials',

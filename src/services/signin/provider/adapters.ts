@@ -83,7 +83,7 @@ export function sessionPayload(live: LiveSession): AdapterPayload {
 }
 
 // A request that waits for a sign-in is stored in the browser, sealed, in a cookie for its own
-// path. So strangers store nothing on the server.
+// path. So strangers cannot store anything on the server.
 
 const requestCookie = 'oauth_request';
 // Browsers keep cookies up to 4096 bytes.

@@ -71,7 +71,7 @@ export async function hasPublicClientAt(origin: string): Promise<boolean> {
   return uris.some((uri) => URL.parse(uri)?.origin === origin);
 }
 
-/** Makes a client from its columns. */
+/** Builds a client from its columns. */
 export function clientOf(row: ClientColumns): ClientRow {
   const { id, organizationId, name, secretHash, backchannelLogoutUri, idTokenAlg } = row;
   const { projectId, role } = row;

@@ -59,7 +59,7 @@ async function noteSignOut(
   ctx: Context,
   { grantId, sid, clientId, sub }: { grantId: string; sid: string; clientId: string; sub: string },
 ): Promise<void> {
-  // Another daemon may have ended the grant already.
+  // Another daemon may already have ended the grant.
   if (!(await deleteGrantRow(grantId))) return;
   await endGrant(grantId);
   if (!(await hasLogoutUri(clientId))) return;

@@ -27,7 +27,7 @@ export async function endGrant(grantId: string): Promise<void> {
   await execute('DELETE FROM provider_records WHERE grant_id = $1', [grantId]);
 }
 
-/** Deletes the grant itself; false if it is gone already. */
+/** Deletes the grant itself; false if it is already gone. */
 export async function deleteGrantRow(grantId: string): Promise<boolean> {
   const rows = await select(
     `DELETE FROM provider_records WHERE grant_id = $1 AND model = 'Grant' RETURNING id`,
@@ -75,7 +75,7 @@ export async function deleteRecordsOf(grantId: string, model: string): Promise<v
   ]);
 }
 
-/** Marks a code or refresh token as used up; null if it is already, or is gone. */
+/** Marks a code or refresh token as used up; null if it is already used up, or is gone. */
 export async function consumeRecord(
   id: string,
   now: Date,

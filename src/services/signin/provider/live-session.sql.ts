@@ -40,7 +40,7 @@ export async function findLiveSession(ctx: Context, id: string): Promise<LiveSes
   return row === undefined ? null : sessionOf(id, row);
 }
 
-/** Makes a session from its columns. */
+/** Builds a session from its columns. */
 export function sessionOf(id: string, row: SessionColumns): LiveSession {
   return {
     id,

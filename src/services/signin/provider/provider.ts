@@ -22,7 +22,7 @@ const ready = new WeakMap<Keyring, Ready>();
 
 /**
  * idctl's OpenID provider with the keys that sign now. A key rotation replaces it with a new one.
- * This is safe, because a provider does not keep a state in memory.
+ * This is safe, because a provider does not keep state in memory.
  */
 async function currentProvider(ctx: Context): Promise<Ready> {
   const keys = await keysOfIdTokens(ctx);
@@ -81,7 +81,7 @@ class OpenIdProvider extends Provider {
       if (asked.includes('none')) return refuseSilentForm(koa, to, answer);
       requestNow().pages.post(koa, to, answer);
     });
-    // idctl itself makes the request's headers, from the base URL.
+    // idctl itself sets the request's headers, from the base URL.
     this.proxy = true;
     bindSessions(this);
     this.Client.prototype.compareClientSecret = isSecretOf;
@@ -111,8 +111,8 @@ class OpenIdProvider extends Provider {
   }
 
   /**
-   * The package's constructor calls this for each of its modes. `query` and `fragment` need no
-   * script. `fragment` only reports errors (`isModeAllowed`).
+   * The package's constructor calls this for each of its modes. `query` and `fragment` do not need
+   * a script. `fragment` only reports errors (`isModeAllowed`).
    */
   override registerResponseMode(...[name, handler]: Parameters<Registering>): void {
     if (name === 'query' || name === 'fragment') this.addMode(name, handler);
@@ -163,7 +163,7 @@ function refuseSilentForm(
   koa.redirect(url.href);
 }
 
-/** Makes the package use idctl's session, and neither store a session nor set its cookie. */
+/** Makes the package use idctl's session, without storing a session or setting its cookie. */
 function bindSessions({ Session, OIDCContext }: Provider): void {
   Session.get = async (koa) => {
     const { session: live } = requestNow();

@@ -6,7 +6,7 @@ import { findLiveSession, type LiveSession } from './live-session.sql.ts';
 import { findStored, type Stored } from './reading.sql.ts';
 import type { ProviderRequest } from './request.ts';
 
-// Reads rows for the package: those that this request has read already, or else with a new query.
+// Reads rows for the package: those that this request has already read, or else with a new query.
 
 /** The client with this client id, or null. */
 export async function readClient(
@@ -45,7 +45,7 @@ export async function readGrants(
   return grantId === null ? [] : [{ clientId: client.id, grantId }];
 }
 
-/** Why the client does not admit the account; null if it does. */
+/** Why the account may not use the client; null if it may. */
 export async function readBarred(
   { ctx, read }: ProviderRequest,
   client: ClientRow,

@@ -25,7 +25,7 @@ import {
   sessionOf,
 } from './live-session.sql.ts';
 
-// Each request reads everything anew, so that idctl does not accept a session or token that has
+// Each request reads everything again, so that idctl does not accept a session or token that has
 // ended. Frequent requests use one statement.
 
 /** A stored code, token or grant. */
@@ -42,7 +42,7 @@ export interface ReadForRequest {
   /** The session of the browser, or of the code or token; null if it is not live. */
   session: LiveSession | null;
   sessionId: string | null;
-  /** Why the client does not admit the session's account; null if it does. */
+  /** Why the session's account may not use the client; null if it may. */
   barred: Barred | null;
   grantId: string | null;
   /** The code or token, and the grant. */

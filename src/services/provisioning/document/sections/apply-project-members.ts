@@ -65,7 +65,7 @@ async function requireRoles(ctx: Context, org: string, given: ProjectStep[]): Pr
     await requireProjectAuthority(ctx, 'projectMembers.grantAdmin', { org, project: high.project });
 }
 
-/** Finds a project by slug. It was there at the time of the plan, or the plan has added it. */
+/** Finds a project by slug. It existed at the time of the plan, or the plan has added it. */
 export async function findProjects(org: string): Promise<(slug: string) => StoredProject> {
   const projects = new Map((await readProjects(org)).map((project) => [project.slug, project]));
   return (slug) => {

@@ -46,7 +46,7 @@ export async function findPeople(
   return people;
 }
 
-/** The members who can become owner only by an invitation, each with the reason. */
+/** The members who can become owners only by an invitation, each with the reason. */
 export async function findBarredOwners(
   ctx: Context,
   organization: Organization,

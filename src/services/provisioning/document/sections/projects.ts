@@ -116,7 +116,7 @@ function view({ projects, projectMembers }: ProjectsState & ProjectMembersState)
     .toSorted(by(({ slug }) => slug));
 }
 
-/** The section with the projects. Their members are planned and written apart. */
+/** The section with the projects. Their members are planned and written separately. */
 export const projects = {
   input,
   exported,

@@ -44,7 +44,7 @@ export function requireGroup(organizationId: string, id: string): Promise<Group>
   return requireFound(id, () => select<Group>(finding, [id.toLowerCase(), organizationId], how));
 }
 
-/** Like `requireGroup`, and holds the group for a change, and the mappings beside other pushes. */
+/** Like `requireGroup`, and locks the group for a change, and the mappings beside other pushes. */
 export async function holdGroup(organizationId: string, id: string): Promise<Group> {
   await hold.mappings(organizationId, 'beside');
   return requireFound(id, () =>

@@ -76,7 +76,10 @@ export function findGroupsOf(
   );
 }
 
-/** Adds Users of the organization. The refusal of any other id does not tell if the id exists. */
+/**
+ * Adds Users of the organization. The refusal of any other id does not reveal whether the id
+ * exists.
+ */
 export async function insertMembers(
   { id, organizationId }: Group,
   members: Members,
@@ -94,7 +97,7 @@ export async function insertMembers(
   });
 }
 
-/** The ids of visible Users among `ids`. Holds them, so that none is removed. */
+/** The ids of visible Users among `ids`. Locks them, so that they cannot be removed. */
 async function holdRecords(organizationId: string, ids: string[]): Promise<Set<string>> {
   const rows = await inChunks(ids.toSorted(), (some) =>
     hold.among<{ id: string }>(

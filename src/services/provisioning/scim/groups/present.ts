@@ -8,7 +8,8 @@ import { groupSchema } from './attributes.ts';
 import type { Group } from './group.sql.ts';
 import { readShownMembers, type ShownMember } from './members.sql.ts';
 
-// A group may have 10,000 members. Its JSON is made in parts, and other requests run in between.
+// A group may have 10,000 members. Its JSON is generated in parts, and other requests run in
+// between.
 
 /** A Group as the SCIM API sends it. */
 export interface PresentedGroup {

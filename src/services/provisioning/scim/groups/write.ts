@@ -59,7 +59,7 @@ export async function insertGroup(
 
 const taken = (name: string) => `A Group ${name.slice(0, 256)} already exists.`;
 
-/** Changes a held group, with its event, and recomputes the roles of the people concerned. */
+/** Changes a locked group, with its event, and recomputes the roles of the people concerned. */
 export async function changeGroup(ctx: Context, group: Group, change: GroupChange): Promise<Group> {
   const { displayName = group.displayName, externalId = group.externalId } = change;
   const { added, removed } = await differ(group, change);
@@ -88,7 +88,7 @@ export async function changeGroup(ctx: Context, group: Group, change: GroupChang
   return after;
 }
 
-/** Deletes a held group, with its event, and recomputes its members' roles. */
+/** Deletes a locked group, with its event, and recomputes its members' roles. */
 export async function deleteGroup(ctx: Context, group: Group): Promise<void> {
   const removed = await readMemberIds(group);
   const plan = await preparePlan(group, [group], { added: [], removed });
@@ -119,9 +119,9 @@ async function differ(group: Group, { clears, adds, removes }: GroupChange) {
 }
 
 /**
- * Finds and holds the people whose roles the change concerns. Returns a function that plans them
- * after the change. More than `maxAtOnce` people are left to the job. If no mapping names the
- * group, before or after the change, the change affects no roles.
+ * Finds and locks the people whose roles the change may affect. Returns a function that recomputes
+ * their roles after the change. If there are more than `maxAtOnce`, the job does it. If no mapping
+ * names the group, before or after the change, roles do not change.
  */
 async function preparePlan(
   group: Group,
@@ -139,7 +139,7 @@ async function preparePlan(
     await hold.accounts(accounts);
     return (ctx) => replanPeople(ctx, organizationId, accounts, 'scim').then(() => {});
   }
-  // `planLater` keeps accounts, so it comes before the members, whose records are kept.
+  // This locks the accounts (foreign key), so it comes before the members, which lock the records.
   if (others.length > 0) await planMembersLater(organizationId, [group.id]);
   await planLater(organizationId, accounts);
   return async () => {};

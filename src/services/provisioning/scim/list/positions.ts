@@ -24,7 +24,8 @@ interface ListPositions {
 export const listPositions = remembered(() => new Map<string, ListPositions>());
 
 const step = 500;
-// A record this old has settled: no transaction can still commit a record that sorts before it.
+// A record this old has settled: an open transaction can no longer commit a record that sorts
+// before it.
 const settledAfterMs = 40_000;
 const maxOrganizations = 500;
 /** A position before every record. */

@@ -12,7 +12,7 @@ export interface ListQuery extends AtUsers {
 
 const usual = 100;
 
-/** The part of the list that a query asks for, and the sort order. */
+/** The part of the list that a query requests, and the sort order. */
 export function readWindow(input: ListQuery) {
   const startIndex = Math.max(1, input.startIndex ?? 1);
   return {

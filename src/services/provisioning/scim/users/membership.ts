@@ -15,7 +15,7 @@ import { isInGroup } from '../groups/groups.sql.ts';
 /** Reclaims the account before its person joins (security I3). Returns whether it did. */
 export async function reclaimHeld(ctx: Context, held: Held, name: string | null): Promise<boolean> {
   const { record, account } = held;
-  // The domain comes late: only the held account tells the address.
+  // The domain is locked late, because the address is known only once the account is locked.
   const how = { name, late: true };
   if (!(await reclaimMember(ctx, account, record.organizationId, how))) return false;
   Object.assign(record, await findRecordOf(record.organizationId, account.id));

@@ -87,8 +87,8 @@ function patched(now: Decided, body: unknown, own: Own): Decided {
 }
 
 /**
- * Deactivates a User, as `active: false` does (spec §4.3). A repeated request changes nothing.
- * Under `scim.deleteMode: remove`, the client no longer sees the User (RFC 7644 §3.6).
+ * Deactivates a User, as `active: false` does (spec §4.3). A repeated request does not change
+ * anything. Under `scim.deleteMode: remove`, the client no longer sees the User (RFC 7644 §3.6).
  */
 export async function deleteUserResource(ctx: Context, { org, id, ifMatch }: AtUser) {
   const organizationId = requireScim(ctx, org);

@@ -82,7 +82,7 @@ const greetings = [
   ['TLS', 'a trusted certificate for this host, valid now'],
 ] as const;
 
-/** Takes the first three steps with one connection, which fails at one of them or at none. */
+/** Takes the first three steps with one connection. At most one of them fails. */
 async function greet(visit: DirectoryClient, { uri, tls }: Trial, steps: Step[]): Promise<boolean> {
   const greeted = await visit.greet().catch(unreached);
   const until =
@@ -211,7 +211,7 @@ function sampleQuery(trial: Sought): DirectoryQuery {
   };
 }
 
-/** Each attribute must be in at least one entry; the groups attribute may be in none of them. */
+/** Each attribute must be in at least one entry, except the groups attribute. */
 function lookAtAttributes(
   entries: DirectoryEntry[],
   named: string[],

@@ -44,7 +44,7 @@ interface Proof {
 /**
  * The sign-in through an organization's directory (spec §4.2). The attempt counts for user name and
  * client before the directory is asked, then for the entry. The counts are given back on success,
- * on any error but `signin_failed`, and on a fault of the service account (security L8).
+ * on any error except `signin_failed`, and on a fault of the service account (security L8).
  */
 export const byDirectory = method<ByDirectory>({
   name: directory.name,
@@ -133,12 +133,12 @@ interface SeenConnection {
   settings: string;
 }
 
-/** The connection as seen now: its settings must stay the same until the session begins. */
+/** The connection as it is now: its settings must stay the same until the session begins. */
 export function seenAs(connection: LdapConnection): SeenConnection {
   return { id: connection.id, settings: proofOf(connection) };
 }
 
-/** Admits the person, inside the sign-in's transaction, if the connection has not changed. */
+/** Signs the person in, inside the sign-in's transaction, if the connection has not changed. */
 async function enterByDirectory(
   ctx: Context,
   { connection: seen, person }: Proof,
@@ -148,7 +148,7 @@ async function enterByDirectory(
   return enter(ctx, connection, person, secondFactor, () => keepConnection(connection));
 }
 
-/** Attaches the person and begins the session, or refuses. `keep` keeps the stored connection. */
+/** Attaches the person and begins the session, or refuses. `keep` locks the stored connection. */
 export async function enter(
   ctx: Context,
   connection: Pick<LdapConnection, 'id' | 'organizationId' | 'uri' | 'approved'>,
@@ -173,8 +173,8 @@ export async function enter(
   if (attached === null) throw signInFailed('identity_conflict');
   const { account, unapproved } = attached;
   await requireApprovedForOwner(connection, account.id);
-  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would admit
-  // that person again.
+  // `beginSession` comes first, because it refuses a removed person. `ensureMember` would make that
+  // person a member again.
   const begun = await beginSession(ctx, account, {
     method: directory.name,
     connection,
@@ -197,7 +197,7 @@ async function requireSameConnection({ id, settings }: SeenConnection): Promise<
   return now;
 }
 
-/** Keeps the connection until the transaction ends: no session may outlive it. */
+/** Locks the connection until the transaction ends: sessions must not outlive it. */
 async function keepConnection({ id, approved }: LdapConnection): Promise<void> {
   const held = await hold.ldap({ id }, 'kept');
   if (held?.approved !== approved) throw signInFailed('connection_changed');

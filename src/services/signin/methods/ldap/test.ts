@@ -136,7 +136,7 @@ function messageOf({ steps, entries = 0 }: DirectoryExamination, wholeSignIn: bo
   return `The connection worked; ${returned} returned.${end}`;
 }
 
-/** Runs the sign-in of a proven person, returns its steps, and rolls it back. */
+/** Runs the sign-in of a person with a right password, returns its steps, and rolls it back. */
 async function rehearseSignIn(
   ctx: Context,
   connection: Parameters<typeof enter>[1],
