@@ -18,7 +18,7 @@ import { attemptView, findAttempt } from './attempts.ts';
 import { reasonSentence } from './reason-words.ts';
 
 // A page or a problem object shows the id of its request as a reference. If the request was a
-// refused sign-in, an event or an attempt keeps the reference.
+// refused sign-in, an event or an attempt stores the reference.
 
 const input = z.strictObject({
   org: ref,
@@ -128,7 +128,7 @@ function sayWhy(reference: string, event: StoredEvent | null, attempt: Attempt):
   return `${eventKinds[kind as EventName].about}.`;
 }
 
-/** Refuses if nothing was found: with the same words for every such reference. */
+/** Refuses if nothing was found, with the same words for every such reference. */
 function requireFound<Found extends { event: unknown; attempt: unknown }>(found: Found): Found {
   if (found.event !== null || found.attempt !== null) return found;
   throw new Refusal('not_found', 'No event has this reference: it names only a request.', {

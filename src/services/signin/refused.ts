@@ -114,7 +114,7 @@ const recorded = new WeakMap<Refusal, Set<string>>();
 
 /**
  * Records a failure once. A cached failure is shown to any number of strangers for some seconds, so
- * each repeat must cost no write (security X5).
+ * repeats must not cost a write (security X5).
  */
 async function recordOnce(failure: Refusal, of: string, record: () => Promise<void>) {
   const done = recorded.get(failure) ?? new Set();

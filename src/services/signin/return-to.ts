@@ -22,7 +22,7 @@ export function requireReturnTo(ctx: Context, returnTo: string | undefined): str
   const allowed = http.returnToOrigins.some((origin) => new URL(origin).origin === place);
   if (target !== null && allowed && target.username === '' && target.password === '')
     return target.href;
-  // An employee does not see a configuration key; the operator finds it in this log.
+  // Employees must not see a configuration key; the operator finds it in this log.
   if (target !== null && target.origin !== new URL(baseUrl).origin) {
     const host = place.slice(0, 300);
     ctx.log.warn({ host, reason: 'not in http.returnToOrigins' }, 'returnTo refused');

@@ -30,8 +30,8 @@ const changes: Record<Change, (ctx: Context, given: z.output<typeof input>) => P
 };
 
 /**
- * Names the owners who would have no way to sign in after a change. The list is empty if any owner
- * keeps a way, or if no owner had one before (security O3). The change is rolled back.
+ * Names the owners who could not sign in after a change. The list is empty if any owner still
+ * could, or if no owner could before (security O3). The change is rolled back.
  */
 export const findShutOut = operation({
   authority: 'signin.change',

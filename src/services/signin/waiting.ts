@@ -7,7 +7,7 @@ import { shownIn } from '../foundation/authority/shown.ts';
 import { type Pointing, viewApproval } from '../tenancy/connections/approval.ts';
 import { type Connection, findConnections } from '../tenancy/connections/kinds.ts';
 
-/** A connection that waits for the approval of an owner. */
+/** A connection that is waiting for an owner's approval. */
 export interface Waiting {
   kind: ConnectionKindName;
   organization: { id: string; name: string };

@@ -17,8 +17,8 @@ import { findLiveSession, type LiveSession } from './live-session.sql.ts';
 import { scopes } from './policy.ts';
 
 // Rehearses a whole sign-in at a client, with the requests of its application. It runs in this
-// process, so it needs neither a password nor a secret. Everything but a new signing key is rolled
-// back.
+// process, so it needs neither a password nor a secret. Everything except a new signing key is
+// rolled back.
 
 const hint = 'Look at the log of idctl. The application is not at fault.';
 
@@ -40,7 +40,7 @@ export async function rehearseSignIn(
 ): Promise<void> {
   // Creates a missing key now: one that the rehearsal created would be rolled back.
   await keysOfIdTokens(ctx);
-  // Runs before the transaction, because this check writes nothing.
+  // Runs before the transaction, because this check does not write.
   const refused = await findRefusedUri(ctx, client);
   await rehearse(async () => {
     const begun = await take('session', 'a session of the person begins', () =>

@@ -5,8 +5,8 @@ import type { ClientRow } from './client-row.sql.ts';
 import type { LiveSession } from './live-session.sql.ts';
 import type { ReadForRequest } from './reading.sql.ts';
 
-// idctl's OpenID provider has no session of its own: each request is bound to a live session of
-// idctl, or to none. No cookie of the package can replace that session.
+// idctl's OpenID provider does not have sessions of its own: each request is bound to a live
+// session of idctl, or to none. A cookie of the package cannot replace that session.
 
 /** An answer of the package that idctl may still change. */
 export type Answering = Pick<
@@ -14,7 +14,7 @@ export type Answering = Pick<
   'path' | 'status' | 'body' | 'set' | 'remove' | 'response'
 >;
 
-/** The answers to people and programs that idctl makes itself. */
+/** The answers to people and programs that idctl itself writes. */
 export interface Pages {
   /** Shows why a request cannot go back to its client. */
   fail(koa: Answering, out: ErrorOut, error: unknown): void;
@@ -32,11 +32,11 @@ export interface ProviderRequest {
   readonly clients: Map<string, ClientRow>;
   /** The rows that one statement has read; if absent, each row is read when needed. */
   readonly read?: ReadForRequest | null;
-  /** The answers that idctl makes in place of the package. */
+  /** The answers that idctl writes in place of the package. */
   readonly pages: Pages;
   /** The cookie that the forms of this browser are bound to. */
   readonly browser?: string;
-  /** Why the package failed, if it did: a result of the request, that its answer needs. */
+  /** Why the package failed, if it did. The answer to the request needs this. */
   fault?: unknown;
 }
 

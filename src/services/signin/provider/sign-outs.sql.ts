@@ -85,7 +85,7 @@ export function findEnded(
   });
 }
 
-/** Frequent events that end no session and no membership. */
+/** Frequent events that do not end a session or membership. */
 const harmless = `'session.started', 'client.session.started', 'signin.refused'`;
 
 /** The count and last id of recent events, except the harmless kinds; null if there are none. */

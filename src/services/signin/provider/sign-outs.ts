@@ -15,7 +15,7 @@ import { noticeEnds } from './ends.ts';
 import { claimNext, type Due, findDueClients, readDue } from './sign-outs.sql.ts';
 
 // Back-channel logout: a client gets a message for each session that ended, and for each session of
-// a person that it no longer admits.
+// a person who may no longer use it.
 
 const maxAtOnce = 100;
 /** How long an attempt is reserved for one daemon: longer than any attempt takes. */
@@ -44,7 +44,10 @@ async function findDue(ctx: Context): Promise<string[]> {
   return clients.filter((id) => !served.has(id));
 }
 
-/** Sends one client's messages in order. Each client has its own run, so none delays another. */
+/**
+ * Sends one client's messages in order. Each client has its own run, so clients do not delay each
+ * other.
+ */
 async function serve(ctx: Context, clientId: string, turn: Turn): Promise<void> {
   const served = servedClients(ctx);
   if (served.has(clientId)) return;
@@ -56,7 +59,7 @@ async function serve(ctx: Context, clientId: string, turn: Turn): Promise<void> 
   }
 }
 
-/** Tells a client of one sign-out; false if none is due. */
+/** Notifies a client of one sign-out; false if none is due. */
 async function tellNext(clientId: string, turn: Turn): Promise<boolean> {
   const ctx = turn.anew();
   // The lease: if two daemons run at the same time, only one of them can move `next_at`.

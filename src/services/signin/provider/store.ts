@@ -22,7 +22,7 @@ import { idOf } from './reading.sql.ts';
 import { type ProviderRequest, requestNow } from './request.ts';
 
 // Codes, tokens and grants. A row has the SHA-256 of the value, and everything else that the
-// package stores. Nothing in it is a credential.
+// package stores. It does not contain credentials.
 
 /** The adapter that stores one of the package's models. */
 export function storedAdapter(model: string): Adapter {
@@ -114,7 +114,7 @@ async function keepAccess(
 }
 
 /**
- * Refuses if the client no longer admits the person: a row written now would be valid again with
+ * Refuses if the person may no longer use the client: a row written now would be valid again with
  * the next membership. Call it first in the transaction that writes.
  */
 async function requireAdmitted(

@@ -1,7 +1,10 @@
 import type { Session } from '../../../database/models/session.ts';
 import type { LiveSession } from './live-session.sql.ts';
 
-/** How each method proves the person (RFC 8176, except `fed`: a sign-in at another provider). */
+/**
+ * How each method proves the person's identity (RFC 8176, except `fed`: a sign-in at another
+ * provider).
+ */
 const proofs: Record<Session['method'], string> = {
   password: 'pwd',
   ldap: 'pwd',

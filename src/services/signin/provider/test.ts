@@ -176,7 +176,7 @@ function examineSecret({ slug }: Organization, client: Client): Finding {
   });
 }
 
-/** Checks whether the client admits the person, and shows the claims of the ID token. */
+/** Checks whether the person may use the client, and shows the claims of the ID token. */
 async function trySignIn(
   ctx: Context,
   client: Client,
@@ -187,7 +187,7 @@ async function trySignIn(
     wrong(`${user}: ${refusals[barred]}`, mend(organization, client, user, barred));
   const member = await findMember(ctx, organization.id, user);
   if (member === null) return refuse('not_a_member');
-  // Security O8: a pushed membership tells the organization nothing about the account.
+  // Security O8: a pushed membership does not reveal anything about the account.
   if (member.pushed)
     return wrong(
       'access_denied, as provisioning added the address, and its domain is not verified',
@@ -206,7 +206,7 @@ const refusals: Record<Barred, string> = {
   project_role_missing: 'access_denied, as the person lacks the role in the project',
 };
 
-/** The operation after which the client admits the person. */
+/** The operation after which the person can use the client. */
 function mend({ slug: org }: Organization, client: Client, user: string, barred: Barred): Next {
   if (barred === 'account_disabled')
     return { say: 'The operator can enable it', operation: 'user.enable', with: { user } };

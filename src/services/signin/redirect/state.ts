@@ -145,7 +145,8 @@ export interface Accepted {
 /**
  * Runs `work` with the state if we created it, for this browser, and it is unexpired and unused.
  * Spends the state (security S2, S3) and binds the returned code to its provider (security S5). If
- * too many callbacks wait, refuses with `overloaded` and spends nothing (security S9).
+ * too many callbacks are waiting, refuses with `overloaded`, and the state stays unused (security
+ * S9).
  */
 export async function acceptState<T>(
   ctx: Context,
@@ -194,7 +195,7 @@ async function redeemCode<Proved>(
   });
 }
 
-// RFC 6749 §10.10 requires codes of 128 bits. A shorter code is no secret, and may repeat.
+// RFC 6749 §10.10 requires codes of 128 bits. A shorter code is not a secret, and may repeat.
 const shortest = 22;
 
 /**

@@ -33,7 +33,7 @@ type Input = z.output<typeof signUpInput>;
 
 /**
  * Creates an account for a person who signs up. If the instance sends mail, a code confirms the
- * address first, and the ticket proves which client signed up. In this case the answer and the work
+ * address first, and the ticket shows which client signed up. In this case the answer and the work
  * are the same for a taken address, whose owner gets a mail (security P7).
  */
 export async function signUp(ctx: Context, input: Input) {
@@ -119,9 +119,9 @@ async function mayInvite({ organizationId }: Invitation, domain: string): Promis
 
 /**
  * Creates the account of a sign-up and mails a code to its address, inside the caller's
- * transaction. Replaces a sign-up that still waits for its code (security P11). If the account has
- * other credentials, only the code can end them. If the address is proved, its owner gets a mail,
- * and nothing else happens.
+ * transaction. Replaces a sign-up that is still waiting for its code (security P11). If the account
+ * has other credentials, only the code can end them. If the address is proved, its owner gets a
+ * mail, and nothing else happens.
  */
 export async function admitSignUp(
   ctx: Context,
@@ -153,8 +153,9 @@ export async function admitSignUp(
 }
 
 /**
- * Whether an unproved account has credentials that no sign-up created, such as an operator's token
- * for an account of SCIM. Anyone can sign up with an address, so a sign-up alone must not end them.
+ * Whether an unproved account has credentials that do not come from a sign-up, such as an
+ * operator's token for an account of SCIM. Anyone can sign up with an address, so a sign-up alone
+ * must not end them.
  */
 async function hasMoreThanSignUp(ctx: Context, { id, awaitsCode }: Account): Promise<boolean> {
   const credentials = await listCredentials(ctx, id);

@@ -14,7 +14,7 @@ export const provedByMail = { emailProof: 'mail', awaitsCode: false } as const;
  * Marks the address of an unproved account as proved by its mailbox. The person then joins the
  * organizations of the invitations used at sign-up, and the organization of the domain if it allows
  * self-signup. Unless the code confirms a sign-up, first removes the credentials and name of an
- * earlier holder (security P11). Call it with the account held.
+ * earlier holder (security P11). Call it with the account locked.
  */
 export async function proveAddress(ctx: Context, account: Account, by: 'signup' | 'another code') {
   if (isProved(account)) return;
@@ -32,8 +32,8 @@ export async function proveAddress(ctx: Context, account: Account, by: 'signup' 
 }
 
 /**
- * Resets name and locale, which an earlier holder may have chosen. A name from SCIM stays if nobody
- * has signed up since.
+ * Resets name and locale, which an earlier holder may have chosen. A name from SCIM stays, unless a
+ * sign-up has replaced it.
  */
 async function forgetName(ctx: Context, account: Account): Promise<void> {
   if (!account.awaitsCode && (await isNamedByClient(account.id))) return;

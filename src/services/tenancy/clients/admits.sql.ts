@@ -6,9 +6,10 @@ import { select } from '../../../database/select.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
 import { projectRoles } from '../../foundation/project-roles.ts';
 
-// The SQL of `admits.ts`. It bypasses the ORM, because proxies and clients ask at each request.
+// The SQL of `admits.ts`. It bypasses the ORM, because proxies and clients need it for each
+// request.
 
-/** The facts that decide whether a client admits an account. */
+/** The facts that decide whether an account may use a client. */
 export interface AdmissionFacts {
   disabledAt: unknown;
   memberRole: Role | null;
@@ -21,7 +22,7 @@ export const standingColumns = `a.disabled_at AS "disabledAt", m.role AS "member
 
 /**
  * The SQL to join the membership `m` of the account `a` in this organization. Omits a membership
- * for which `pushedIn` holds, because clients learn nothing about strangers (security O8).
+ * for which `pushedIn` holds, because clients must not learn about strangers (security O8).
  */
 export function membershipAt(ctx: Pick<Context, 'config'>, organization: string): string {
   return `memberships m ON m.account_id = a.id AND m.organization_id = ${organization}
@@ -83,7 +84,7 @@ export interface OpenApplication {
   organization: string;
 }
 
-/** The clients that have a home page and admit the account now, by name, at most `max`. */
+/** The clients that have a home page and that the account may use now, by name, at most `max`. */
 export function findAdmitting(
   ctx: Pick<Context, 'config'>,
   accountId: string,

@@ -3,13 +3,13 @@ import { hold } from '../../../database/hold.ts';
 import { outranks } from '../../foundation/project-roles.ts';
 import { type AdmissionFacts, type Requirements, readRoles, readStanding } from './admits.sql.ts';
 
-/** Why a client does not admit an account. The refused person does not learn the reason. */
+/** Why an account may not use a client. The refused person does not learn the reason. */
 export type Barred = 'account_disabled' | 'not_a_member' | 'project_role_missing';
 
 /**
- * Why the client does not admit the account, or null. A client admits active members of its
- * organization with the project role that the client requires. Call this at each use, because
- * membership and role can end at any time.
+ * Why the account may not use the client, or null. Active members of the organization may use it,
+ * with the project role that it requires. Call this at each use, because membership and role can
+ * end at any time.
  */
 export async function barredFrom(
   ctx: Pick<Context, 'config'>,
@@ -34,7 +34,7 @@ export function barredBy(
 }
 
 /**
- * Like `barredFrom`, for code that then writes a credential. Holds the account, as code that ends a
+ * Like `barredFrom`, for code that then writes a credential. Locks the account, as code that ends a
  * membership does. So a membership ends before this check, or its end also removes the credential.
  * Call it first in the transaction.
  */

@@ -80,7 +80,7 @@ export function isClientId(text: string): boolean {
   return text.startsWith(prefix);
 }
 
-/** The id of the row, or null if the text is no client id. */
+/** The id of the row, or null if the text is not a client id. */
 export function rowIdOf(clientId: string): string | null {
   if (!isClientId(clientId)) return null;
   const parsed = id.safeParse(clientId.slice(prefix.length));
@@ -102,7 +102,7 @@ export function recordChange(ctx: Context, client: Client, fields: string[]): Pr
   return recordEvent(ctx, { kind: 'client.updated', ...eventOfClient(client), data: { fields } });
 }
 
-/** Records that a client did not admit an account. The event does not name a stranger. */
+/** Records that an account was refused access to a client. The event does not name strangers. */
 export async function recordBarred(
   ctx: Context,
   client: Pick<Client, 'id' | 'name' | 'organizationId'>,

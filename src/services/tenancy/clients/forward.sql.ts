@@ -12,7 +12,7 @@ export interface ProtectingClient
   origin: string;
 }
 
-// These queries bypass the ORM, because they run for every request that a proxy asks about.
+// These queries bypass the ORM, because they run for every request to a protected host.
 const findingClient = `SELECT o.origin, c.id, c.name, c.organization_id AS "organizationId",
     c.project_id AS "projectId", c.role
   FROM client_origins o JOIN clients c ON c.id = o.client_id WHERE o.origin = $1`;

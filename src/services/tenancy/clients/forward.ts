@@ -51,7 +51,10 @@ export async function beginAtHost(
   return { cookie, browser: hashOfToken(cookie) };
 }
 
-/** The person of the cookie at this origin; null if it is not valid. Refuses a barred person. */
+/**
+ * The person of the cookie at this origin; null if it is not valid. Refuses a person who may not
+ * use the client.
+ */
 export async function findSignedIn(
   ctx: Context,
   origin: string,
@@ -70,8 +73,8 @@ export async function findSignedIn(
 }
 
 /**
- * Runs `write` if the client admits the person; otherwise refuses. The membership cannot end before
- * the write is committed.
+ * Runs `write` if the person may use the client; otherwise refuses. The membership cannot end
+ * before the write is committed.
  */
 async function writeIfAdmitted(
   ctx: Context,
@@ -86,7 +89,7 @@ async function writeIfAdmitted(
   await refuseBarred(ctx, client, { accountId, reason: barred });
 }
 
-/** Refuses an account that the client does not admit, for this reason. Null refuses nothing. */
+/** Refuses an account that may not use the client, for this reason. With null, does nothing. */
 async function refuseBarred(
   ctx: Context,
   client: ProtectingClient,

@@ -12,20 +12,20 @@ import { recordChange } from './client.ts';
 // origin belongs to one client of the instance. Unless the operator registers it, the organization
 // must have verified its domain.
 
-/** Removes all origins but `wanted` from the client, so that another client may get them. */
+/** Removes all origins except `wanted` from the client, so that another client may get them. */
 export async function releaseOrigins({ id }: Pick<Client, 'id'>, wanted: string[]): Promise<void> {
   // An origin that stays keeps its row, because its cookies refer to the row.
   await ClientOrigin.destroy({ where: { clientId: id, origin: { [Op.notIn]: wanted } } });
 }
 
-/** Keeps the domains that decide who may have these origins, before any client is held. */
+/** Locks the domains that decide who may have these origins, before any client is locked. */
 export async function holdHosts({ actor }: Context, origins: string[]): Promise<void> {
   const name = origins.flatMap((origin) => namesAbove(new URL(origin).hostname));
   if (actor.kind !== 'operator' && name.length > 0)
     await hold.domains({ name: [...new Set(name)], state: 'Verified' }, 'kept');
 }
 
-/** Replaces the client's origins. Call it inside a transaction, with the client held. */
+/** Replaces the client's origins. Call it inside a transaction, with the client locked. */
 export async function writeOrigins(
   ctx: Context,
   client: Pick<Client, 'id' | 'organizationId'>,
@@ -49,7 +49,7 @@ async function addOrigin(
 }
 
 /**
- * Why the organization cannot give the origin to a client that lacks it, or null. With
+ * Why the organization cannot give the origin to a client that does not have it, or null. With
  * `isReleased`, the same change takes the origin from another client of the organization. With
  * `keeps`, the domain that decides cannot be removed until the transaction ends.
  */
@@ -114,8 +114,8 @@ function namesAbove(hostname: string): string[] {
 }
 
 /**
- * Holds these domains of an organization, and keeps the verified domains above and below those that
- * will be `changed`, because they decide who may have the hosts there.
+ * Locks these domains of an organization, and the verified domains above and below those that will
+ * be `changed`, because they decide who may have the hosts there.
  */
 export async function holdDomains(
   own: { organizationId: string; name: string[] },

@@ -46,7 +46,7 @@ export async function insertClient(
   return { ...viewClient(ctx, await reload(made.id)), clientSecret: secret?.value ?? null };
 }
 
-/** Gives a held client these settings; returns its view. */
+/** Gives a locked client these settings; returns its view. */
 export async function updateClient(
   ctx: Context,
   organization: Organization,
@@ -55,7 +55,7 @@ export async function updateClient(
 ) {
   const before = settingsOfClient(client);
   const columns = await columnsOf(organization, given);
-  // A client that comes to need a secret gets one that is never shown. Rotating shows a new one.
+  // A client that now needs a secret gets one that is never shown. A rotation shows a new one.
   const needsSecret = hasSecret(given);
   const secretHash = needsSecret ? (client.secretHash ?? newSecret('cos_secret_').hash) : null;
   const suspendedAt = needsSecret ? client.suspendedAt : null;
@@ -113,7 +113,7 @@ export async function requireClientOf(organization: Organization, which: string)
   return found === null ? refuseMissing(organization, which) : reload(found.id);
 }
 
-/** Like `requireClientOf`, and holds the client. */
+/** Like `requireClientOf`, and locks the client. */
 export async function holdClient(organization: Organization, which: string): Promise<Client> {
   const found = await hold.client(whereIs(organization, which), 'whole');
   return found === null ? refuseMissing(organization, which) : reload(found.id);

@@ -84,7 +84,7 @@ function isApprover({ actor }: Context, role: Standing['role']): boolean {
   return role === 'owner' && actor.kind === 'user' && actor.via === 'session';
 }
 
-/** The approval of a connection after a save. The caller holds the stored connection. */
+/** The approval of a connection after a save. The caller has locked the stored connection. */
 export async function approvalAfter(
   ctx: Context,
   { organization, role }: Standing,

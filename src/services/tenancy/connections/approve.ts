@@ -16,8 +16,8 @@ export const approveInput = z.strictObject({
 export const approvedNow = { approved: true, lastApproved: null } as const;
 
 /**
- * Refuses with `recent_sign_in_required` to an owner whose session has no recent proof of the
- * person, with the second factor if the account has one. The operator does not need a session.
+ * Refuses an owner with `recent_sign_in_required`, unless the session has a recent proof of
+ * identity, with the second factor if the account has one. The operator does not need a session.
  */
 export async function requireRecentOwner(ctx: Context): Promise<void> {
   const { actor } = ctx;
@@ -33,7 +33,7 @@ export async function holdOwner(ctx: Context): Promise<void> {
   if (ctx.actor.kind === 'user') await holdAccount(ctx, ctx.actor.accountId);
 }
 
-/** Refuses with `connection_changed` if the connection points elsewhere by now. */
+/** Refuses with `connection_changed` if the connection now points elsewhere. */
 export function requireSamePoints(now: { pointsAt: string }, given: { pointsAt: string }): void {
   if (now.pointsAt === given.pointsAt) return;
   throw new Refusal('connection_changed', 'The connection has changed since you looked at it.', {

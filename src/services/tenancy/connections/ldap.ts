@@ -7,7 +7,7 @@ import { viewOf } from '../../foundation/fields.ts';
 import type { Pointing } from './approval.ts';
 import type { GroupRules } from './groups.ts';
 
-// The stored connection to a directory: its settings, its password, and what it says.
+// The stored connection to a directory: its settings and its password, and how to read them.
 
 const { ldap } = connectionKinds;
 

@@ -13,9 +13,8 @@ export async function isOwnerAnywhere(accountId: string): Promise<boolean> {
 
 /**
  * Refuses the sign-in if the connection is unapproved and the account owns any organization
- * (security I8). The
- * rollback of the sign-in also removes a link that it created. Holds the account, because it may
- * be getting the role now.
+ * (security I8). The rollback of the sign-in also removes a link that it created. Locks the
+ * account, because it may be getting the role now.
  */
 export async function requireApprovedForOwner(
   connection: Pick<Approval, 'approved'>,

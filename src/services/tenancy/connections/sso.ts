@@ -7,7 +7,7 @@ import { viewOf } from '../../foundation/fields.ts';
 import type { Pointing } from './approval.ts';
 import type { GroupRules } from './groups.ts';
 
-// The stored single sign-on connection: its settings, its secret, and what it says.
+// The stored single sign-on connection: its settings and its secret, and how to read them.
 
 const { sso } = connectionKinds;
 
@@ -50,7 +50,7 @@ export function redirectUriOf(
   return connection.redirectUri ?? `${ctx.config.baseUrl}/auth/sso/callback`;
 }
 
-/** Where the connection points. The instance's own callback is no value of its own (security I8). */
+/** Where the connection points. The instance's own callback counts as null (security I8). */
 export function whereSsoPoints(
   ctx: Pick<Context, 'config'>,
   connection: Pick<SsoConnection, (typeof pointing)[number]>,

@@ -27,7 +27,10 @@ export function approvedByOperator(kind: ConnectionKindName, org: string): Todo 
   };
 }
 
-/** Whether a test takes all settings from the stored connection; `besides` are no settings. */
+/**
+ * Whether a test takes all settings from the stored connection; the fields in `besides` are not
+ * settings.
+ */
 export function testsStored(input: Record<string, unknown>, besides: string[] = []): boolean {
   const own = ['org', ...besides];
   return Object.entries(input).every(([name, value]) => value === undefined || own.includes(name));

@@ -74,7 +74,7 @@ async function readConsumerMail(): Promise<ReadonlySet<string>> {
 
 /**
  * Marks a claim Verified if it is still the claim that was proven (security D4): a compare-and-set
- * on token and state. The index admits only one of two organizations.
+ * on token and state. The unique index accepts only one of two organizations.
  */
 export async function markVerified(
   ctx: Context,

@@ -208,7 +208,7 @@ async function lookUp(
 ): Promise<{ holder: { id: string } | null; emailProof: EmailProof }> {
   if (email === null) return { holder: null, emailProof: 'none' };
   const { id, domain } = await findHolder(organizationId, email);
-  // A reclaim of the holder needs the domain too, and a domain is held before an account.
+  // A reclaim of the holder needs the domain too, and domains are locked before accounts.
   const isOwn = domain !== null && (await hold.keptDomain(domain, late));
   if (id !== null) return { holder: { id }, emailProof: 'none' };
   return { holder: null, emailProof: isOwn ? 'domain' : 'none' };

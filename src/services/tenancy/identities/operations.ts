@@ -119,7 +119,7 @@ async function requireIdentities(
 
 type Key = Pick<Identity, 'kind' | 'connectionId'>;
 
-/** Tells which of these identities are former ones: their connection was removed (security I1). */
+/** Finds which of these identities are former ones: their connection was removed (security I1). */
 async function findFormer(identities: Key[]): Promise<(identity: Key) => boolean> {
   const linked = identities.filter(({ kind }) => isConnectionKind(kind));
   const there = await findConnections({ id: linked.map(({ connectionId }) => connectionId) });

@@ -7,10 +7,12 @@ import { findOwner } from '../../foundation/domain-names/owns.ts';
 import { findByEmail } from '../../people/accounts/account.ts';
 import type { SocialProvider } from './social-providers.ts';
 
-// Decides which account an outside proof leads to, and writes nothing. `attach.ts` carries out the
+// Decides which account an outside proof leads to, without writing. `attach.ts` carries out the
 // decision, and `idctl explain` shows it.
 
-/** The proof of a provider or directory. The caller has checked every part, also the domain. */
+/**
+ * The proof of a provider or directory. The caller has checked every part, including the domain.
+ */
 export interface OutsideProof {
   kind: ConnectionKindName;
   connection: { id: string; organizationId: string };
@@ -118,12 +120,14 @@ export interface SocialProof {
   subject: string;
   /** Canonical. */
   email: string;
-  /** Whether the provider guarantees the address. If not, the address leads to no account. */
+  /**
+   * Whether the provider guarantees the address. If not, the address does not lead to an account.
+   */
   proven: boolean;
   name: string;
 }
 
-/** The account that a social proof leads to, or why it leads to none. */
+/** The account that a social proof leads to, or why there is none. */
 export type SocialPlan =
   | { way: 'known'; account: Account; key: Identity }
   | { way: 'link'; account: Account }

@@ -119,7 +119,7 @@ export async function describeInvitation(ctx: Context, id: string) {
   return { email, role, inviter, organization: organization.name, url: invitationUrl(ctx, token) };
 }
 
-/** The one refusal of an invalid invitation, whatever the reason. */
+/** The refusal of an invalid invitation, the same for every reason. */
 export function invitationInvalid(): Refusal {
   return new Refusal('invitation_invalid', 'This invitation is invalid or has expired.', {
     hint: 'Ask for a new one.',
@@ -139,7 +139,7 @@ export async function inviterName({ invitedBy }: Invitation): Promise<string | n
 
 /**
  * If the inviter makes this invitation invalid, the reason; otherwise null. Every use of an
- * invitation asks this (security O6). The operator's invitations stay valid.
+ * invitation checks this (security O6). The operator's invitations stay valid.
  */
 export async function whyInvalid(invitation: Invitation): Promise<InvalidReason | null> {
   const { id } = invitation;
@@ -188,7 +188,7 @@ export async function joinInvited(ctx: Context, account: Account): Promise<void>
 
 /**
  * Spends the invitation and writes the membership, which lifts the tombstone, if any (security I5).
- * Returns the role that the person has then; null if the invitation could not be spent.
+ * Returns the person's new role; null if the invitation could not be spent.
  */
 export async function joinByInvitation(
   ctx: Context,

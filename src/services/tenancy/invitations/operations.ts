@@ -111,7 +111,7 @@ async function requireNoMember(
   organization: Organization,
   address: string,
 ): Promise<void> {
-  // This is one query, so that its duration does not tell whether a stranger has an account.
+  // This is one query, so that its duration does not reveal whether a stranger has an account.
   const member = await findMember(ctx, organization.id, address);
   // A pushed person has not joined, and the organization knows of the push (security O8).
   if (member === null || member.pushed) return;

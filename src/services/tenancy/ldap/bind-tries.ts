@@ -109,7 +109,10 @@ async function wasAccepted(ctx: Context, bind: Bind): Promise<boolean> {
   return stored !== null && (await secondsUntilRoom(ctx, [acceptedBindMark(stored)])) > 0;
 }
 
-/** Notes each answer to the bind. An error says nothing about the password, so it is not noted. */
+/**
+ * Notes each answer to the bind. An error does not show whether the password is right, so it is not
+ * noted.
+ */
 function watched(visit: DirectoryClient, heard: Set<Verdict>): DirectoryClient {
   return {
     ...visit,
@@ -124,7 +127,9 @@ function watched(visit: DirectoryClient, heard: Set<Verdict>): DirectoryClient {
 // The next three functions lock counters in the same order: first those of `limitsOf`, then the
 // other counters of the stored password, and then the counter of the organization.
 
-/** Counts and commits an attempt before the bind: parallel guesses must not pass together. */
+/**
+ * Counts and commits an attempt before the bind, so that parallel guesses cannot exceed the limit.
+ */
 async function pay(ctx: Context, bind: Bind): Promise<void> {
   assertNoTransaction('counting a bind');
   const message = 'Too many bind passwords were refused.';

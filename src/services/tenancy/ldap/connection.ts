@@ -41,7 +41,10 @@ export async function requireDirectory(organization: Organization): Promise<Ldap
   return (await LdapConnection.findOne({ where })) ?? refuseMissing(organization);
 }
 
-/** Like `requireDirectory`, and holds the connection. Sign-ins through it go on. */
+/**
+ * Like `requireDirectory`, and locks the connection against other changes. Sign-ins through it
+ * continue.
+ */
 export async function holdDirectory(organization: Organization): Promise<LdapConnection> {
   const where = { organizationId: organization.id };
   return (await hold.ldap(where, 'alone')) ?? refuseMissing(organization);

@@ -8,10 +8,10 @@ import { isUtf8 } from 'node:buffer';
 const piece = /\\[0-9a-f]{2}|\\[\s\S]|[^\\]/giu;
 const type = /^([a-z][a-z0-9-]*|\d+(\.\d+)*)$/;
 
-/** The canonical RDNs from the entry to the root; null if the text is no DN, or is empty. */
+/** The canonical RDNs from the entry to the root; null if the text is empty or not a DN. */
 export function canonicalDn(text: string): string[] | null {
   const pieces: string[] = text.match(piece) ?? [];
-  // A backslash at the end escapes nothing. Quotes and semicolons are syntax of LDAPv2.
+  // A backslash at the end does not escape anything. Quotes and semicolons are syntax of LDAPv2.
   if (pieces.join('') !== text || pieces.some((one) => one === '"' || one === ';')) return null;
   const rdns = split(pieces, ',').map((rdn) => {
     const parts = split(rdn, '+').map(canonicalPart);
@@ -20,7 +20,7 @@ export function canonicalDn(text: string): string[] | null {
   return rdns.every((rdn) => rdn !== null) ? rdns : null;
 }
 
-/** The parent DNs of a DN, nearest first, as written in its text; empty if the text is no DN. */
+/** The parent DNs of a DN, nearest first, as written in its text; empty if the text is not a DN. */
 export function parentsOf(text: string): string[] {
   if (canonicalDn(text) === null) return [];
   const rdns = split(text.match(piece) ?? [], ',').map((rdn) => rdn.join(''));

@@ -47,7 +47,7 @@ const maxEmails = 1000;
 const maxBytes = 2000;
 
 /**
- * Searches as the service account for the one person of this user name, or tells why there is none.
+ * Searches as the service account for the one person of this user name, or says why there is none.
  * Refuses with `too_many_requests` if too many bind passwords were refused (security L8).
  */
 export async function findPerson(
@@ -65,7 +65,7 @@ export async function findPerson(
 }
 
 /**
- * The query for exactly this user name. It asks for two entries, so that a second match is noticed
+ * The query for exactly this user name. It requests two entries, so that a second match is noticed
  * (security L4).
  */
 export function personQuery(reading: Reading, username: string): DirectoryQuery {

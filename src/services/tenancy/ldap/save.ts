@@ -61,7 +61,7 @@ export async function writeLdap(
   return viewLdap(connection);
 }
 
-/** The stored connection, held until the transaction ends; null without one. */
+/** The stored connection, locked until the transaction ends; null if there is none. */
 export function findLocked({ id: organizationId }: Organization): Promise<LdapConnection | null> {
   return hold.ldap({ organizationId }, 'whole');
 }
@@ -79,7 +79,10 @@ function passwordToStore(
   return stored.bindPassword;
 }
 
-/** Refuses to enable a directory without a verified domain: no sign-in could work (security I2). */
+/**
+ * Refuses to enable a directory without a verified domain: every sign-in would be refused (security
+ * I2).
+ */
 export async function requireAnyDomain(ctx: Context, organization: Organization): Promise<void> {
   if (ctx.config.trust.domains === 'off') return;
   const verified = await Domain.count({

@@ -50,7 +50,9 @@ const attribute = z
   );
 const block = /-----BEGIN [^-]+-----[\s\S]*?-----END [^-]+-----/g;
 
-/** The certificates in a PEM text; null if it has none, or if a PEM block is no certificate. */
+/**
+ * The certificates in a PEM text; null if there are none, or if a PEM block is not a certificate.
+ */
 function certificatesIn(pem: string): X509Certificate[] | null {
   const blocks = pem.match(block) ?? [];
   try {

@@ -26,7 +26,7 @@ const fate = z.enum(['end', 'keep']);
 type Adding = z.output<typeof addInput> & { credentials?: z.output<typeof fate> | undefined };
 
 /**
- * Adds an existing account to the organization, even a former member (security I5). Refuses
+ * Adds an existing account to the organization, even a former member (security I5). Refuses with
  * `invite_instead` for an address on a domain that the organization has not verified (security O8).
  */
 export const addMember = operation({
@@ -90,8 +90,8 @@ async function mayAddDirectly(
 const maxPerHour = 60;
 
 /**
- * Makes the refusal of an address that must be invited: the same with and without an account. After
- * sixty in an hour, an actor gets `too_many_requests` and so cannot probe many addresses.
+ * The refusal of an address that must be invited: the same with and without an account. After sixty
+ * in an hour, an actor gets `too_many_requests`, and so cannot probe many addresses.
  */
 async function inviteInstead(ctx: Context, { slug }: Organization): Promise<Refusal> {
   const { actor } = ctx;
@@ -115,7 +115,7 @@ async function reclaimAdded(
   organizationId: string,
   credentials: Adding['credentials'],
 ): Promise<void> {
-  // A code may verify the address meanwhile.
+  // A code may verify the address in the meantime.
   const held = await hold.account(account.id);
   if (held === null || (await isMember(organizationId, held.id))) return;
   if (!(await isToReclaim(ctx, held, organizationId))) return;

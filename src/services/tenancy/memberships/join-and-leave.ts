@@ -58,9 +58,9 @@ export async function joinOrganization(
 }
 
 /**
- * Gives a membership for which `pushedIn` holds the role and origin of the invitation that its
- * person accepted; returns it, or null if there is none (security O8). An owner stays owner,
- * because only an owner may withdraw that role. Call it with the account held.
+ * If `pushedIn` holds for the person's membership, gives it the role and origin of the invitation
+ * that the person accepted (security O8). Returns it, or null if there is none. An owner stays
+ * owner, because only an owner may withdraw that role. Call it with the account locked.
  */
 async function replacePushed(
   ctx: Context,
@@ -79,8 +79,8 @@ async function replacePushed(
 }
 
 /**
- * Writes a membership and lifts the removal of its person, but no SCIM record and no event of a
- * member. Ends what must not reach a new owner (security I8). Bypasses the ORM.
+ * Writes a membership and lifts the removal of its person. Does not write a SCIM record or an
+ * event. Ends what must not reach a new owner (security I8). Bypasses the ORM.
  */
 export async function addMembership(
   ctx: Context,
@@ -99,7 +99,7 @@ export async function addMembership(
 }
 
 /**
- * Makes an account a member, unless it is one already (spec §4.1, §4.2). This lifts a tombstone, so
+ * Makes an account a member, unless it already is one (spec §4.1, §4.2). This lifts a tombstone, so
  * refuse removed people first.
  */
 export async function ensureMember(
@@ -114,7 +114,7 @@ export async function ensureMember(
   await joinOrganization(ctx, organization, account, { role: 'member', origin });
 }
 
-/** Like `endMembership`, but holds the account and updates its SCIM record. */
+/** Like `endMembership`, but locks the account and updates its SCIM record. */
 export async function deactivate(
   ctx: Context,
   organizationId: string,
@@ -144,7 +144,7 @@ export async function endMember(
  * that began through the organization's connections, or all sessions if the organization has
  * verified the address's domain. Revokes the pending invitation (security I5), and ends the
  * person's sign-ins at the organization's clients. Returns the former role. Call it with the
- * account held. Bypasses the ORM, because SCIM ends thousands of memberships.
+ * account locked. Bypasses the ORM, because SCIM ends thousands of memberships.
  */
 export async function endMembership(
   ctx: Context,

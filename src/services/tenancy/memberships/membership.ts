@@ -55,7 +55,7 @@ export function isSyncedBy({ kind }: Origin): boolean {
 
 /**
  * The member with this id or address, as the organization sees the member; refuses with
- * `not_found`. Holds the account and the membership.
+ * `not_found`. Locks the account and the membership.
  */
 export async function holdMembership(organization: Organization, user: string) {
   const found = await Account.findOne({ where: isUuid(user) ? { id: user } : { email: user } });
@@ -66,7 +66,7 @@ export async function holdMembership(organization: Organization, user: string) {
   return { membership, account, shown: await shownIn(organization.id, account) };
 }
 
-/** Like `holdMembership`, but holds nothing. */
+/** Like `holdMembership`, but without locks. */
 export async function findMembership(organization: Organization, user: string) {
   const membership = await Membership.findOne({
     where: { organizationId: organization.id },
@@ -101,7 +101,7 @@ export function byHand(actor: Actor): Origin {
 }
 
 /**
- * The organization if this account is its only owner; else null. Holds the organization, so that
+ * The organization if this account is its only owner; else null. Locks the organization, so that
  * two owners cannot leave at the same time.
  */
 export async function holdIfLastOwner(
@@ -116,7 +116,7 @@ export async function holdIfLastOwner(
   return others > 0 ? null : organization;
 }
 
-/** Refuses with `last_owner` if this account is the only owner. Holds like `holdIfLastOwner`. */
+/** Refuses with `last_owner` if this account is the only owner. Locks like `holdIfLastOwner`. */
 export async function requireAnotherOwner(
   organizationId: string,
   accountId: string,

@@ -229,8 +229,8 @@ function beginOf(text: string): string {
 }
 
 /**
- * The spellings to look for. SQLite lowers only the letters of ASCII, so the first letters of words
- * are looked for as capitals too.
+ * The spellings to look for. SQLite lower-cases only ASCII letters, so the first letters of words
+ * are also looked for as capitals.
  */
 function spellings(q: string): string[] {
   const lower = q.toLowerCase();

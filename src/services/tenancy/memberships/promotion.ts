@@ -13,12 +13,13 @@ import { recordUnlinked } from '../identities/operations.ts';
 import { findMarked, type Mark } from './memberships.sql.ts';
 
 // An admin may point a connection at a provider of their own. What came through it before an owner
-// approved it must not lead to an owner later (security I8). Each session, identity and credential keeps
-// its mark `unapproved`, whatever becomes of the connection.
+// approved it must not give access to an owner's account later (security I8). Each session,
+// identity and credential keeps its mark `unapproved`, even if the connection is approved or
+// removed.
 
 /** One kind of credential that can have the mark. */
 interface Marked extends Mark {
-  /** Ends the account's marked ones. */
+  /** Ends the account's marked credentials of this kind. */
   end(ctx: Context, account: Account): Promise<unknown>;
 }
 
@@ -92,8 +93,8 @@ export const markedCredentials: readonly Marked[] = [
 
 /**
  * Ends what came to these accounts through an unapproved connection, with an event. Call it where
- * accounts become owners of the organization, with the accounts held (security I8). A sign-in that
- * waits for its second factor need not end: `requireApprovedForOwner` refuses it when it goes on.
+ * accounts become owners of the organization, with the accounts locked (security I8). A sign-in
+ * that is waiting for its second factor need not end: `requireApprovedForOwner` refuses it later.
  */
 export async function endUnapproved(
   ctx: Context,

@@ -36,7 +36,7 @@ export async function isFormerAddress(
 
 /**
  * Keeps the removals of an account for the next account of its address. Call it where the account
- * gives up the address, in the same transaction, with the account held.
+ * gives up the address, in the same transaction, with the account locked.
  */
 export async function keepRemovals(ctx: Context, { id: accountId, email }: Person): Promise<void> {
   if (email === null) return;

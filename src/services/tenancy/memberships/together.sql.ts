@@ -6,7 +6,7 @@ import { selectAmong } from '../../../database/select.ts';
 
 type Person = Pick<Account, 'id' | 'email' | 'name'>;
 
-/** Holds these members of the organization: their accounts and their memberships. */
+/** Locks these members of the organization: their accounts and their memberships. */
 export function holdPeople(organizationId: string, accountIds: string[]): Promise<Person[]> {
   return hold.among<Person>(
     [
@@ -25,7 +25,7 @@ export function holdPeople(organizationId: string, accountIds: string[]): Promis
 type Candidate = Person &
   Pick<Account, 'emailProof' | 'totpEnabledAt' | 'hasPasskey'> & { known: number };
 
-/** Holds the accounts. `known` counts SCIM records of the account or with its address as name. */
+/** Locks the accounts. `known` counts SCIM records of the account or with its address as name. */
 export function holdCandidates(organizationId: string, accountIds: string[]): Promise<Candidate[]> {
   return hold.among<Candidate>(
     [

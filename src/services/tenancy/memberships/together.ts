@@ -58,8 +58,8 @@ export async function changeRoles(
 
 /**
  * Those of the members whom only the operator may make owners without an invitation: `pushedIn`
- * holds for them. An owner of any organization loses the ways in that no owner approved (security
- * I8), so this needs the person's consent (security O8).
+ * holds for them. An owner of any organization loses the ways to sign in that no owner approved
+ * (security I8), so this needs the person's consent (security O8).
  */
 export async function findUninvited(
   ctx: Context,
@@ -84,7 +84,7 @@ export function inviteAsOwner({ slug }: Pick<Organization, 'slug'>, who: string,
   };
 }
 
-/** Holds members until the transaction ends; returns each as the organization sees them. */
+/** Locks members until the transaction ends; returns each as the organization sees them. */
 export async function holdMembers(
   { id: organizationId }: Pick<Organization, 'id'>,
   accountIds: string[],

@@ -65,8 +65,8 @@ export const showOrganization = operation({
 });
 
 /**
- * Makes an organization. A person who makes it becomes its owner. Refuses with `already_exists` for
- * a taken slug.
+ * Creates an organization. A person who creates it becomes its owner. Refuses with `already_exists`
+ * for a taken slug.
  */
 export const createOrganization = operation({
   authority: 'organizations.create',
@@ -120,14 +120,14 @@ function requireCreator(ctx: Context): string | null {
   return null;
 }
 
-/** Holds the account. Refuses a caller who came through an unapproved connection (security I8). */
+/** Locks the account. Refuses a caller who came through an unapproved connection (security I8). */
 async function requireApproved(ctx: Context, accountId: string): Promise<void> {
   await holdAccount(ctx, accountId);
   if (!(await marksOf(ctx)).unapproved) return;
   const message = 'You signed in through a connection that no owner had approved then.';
   throw new Refusal('recent_sign_in_required', message, {
     hint: 'Ask an owner to approve the connection, and sign in again. Or sign in another way.',
-    // No confirmation of this session helps.
+    // Confirming this session would not help.
     extra: { methods: [] },
   });
 }
@@ -177,7 +177,7 @@ export const deleteOrganization = operation({
   run: (ctx, _input, { organization, role }) =>
     transaction(async () => {
       const organizationId = organization.id;
-      // These holds wait for sign-ins in progress.
+      // These locks wait for sign-ins in progress.
       const verified = await hold.domains({ organizationId, state: 'Verified' }, 'whole');
       await hold.sso({ organizationId }, 'whole');
       await hold.ldap({ organizationId }, 'whole');
@@ -187,7 +187,7 @@ export const deleteOrganization = operation({
       const members = await Membership.count({ where: { organizationId } });
       await endSessions(ctx, { organizationId });
       await organization.destroy();
-      // This repeats the call above, for accounts whose addresses were proved meanwhile.
+      // This repeats the call above, for accounts whose addresses were proved in the meantime.
       for (const domain of verified) await forgetProofs(domain.name);
       const about = eventAbout('organization', organization, organizationId);
       await recordEvent(ctx, { kind: 'organization.deleted', ...about, data: { members } });

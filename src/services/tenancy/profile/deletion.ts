@@ -25,7 +25,7 @@ import { forgetRecords } from '../scim-records/write.sql.ts';
 
 /**
  * Deletes an account with all its data, and frees its address (security O6). Call it inside a
- * transaction, with the account held.
+ * transaction, with the account locked.
  */
 export async function deleteAccount(
   ctx: Context,
@@ -50,7 +50,7 @@ export async function findLeftOwnerless(account: Account) {
   return left;
 }
 
-/** What ends with an account. */
+/** What is deleted with an account. */
 const endedView = z.object({
   id,
   email: z.string().nullable(),
@@ -98,7 +98,7 @@ export const deleteMe = operation({
     }),
 });
 
-/** Tells each organization that the person is no longer a member. */
+/** Records in each organization that the person is no longer a member. */
 async function recordLeft(ctx: Context, account: Account): Promise<void> {
   const rows = await Membership.findAll({
     where: { accountId: account.id },
@@ -141,7 +141,7 @@ function lostOrganizations({ organizations }: Ended): string[] {
   return [`You lose access to these organizations and their projects: ${names}.`];
 }
 
-/** The credentials that end, in words; a password and an authenticator are only one each. */
+/** The credentials that are deleted, in words. A password and an authenticator are not listed. */
 const names: Partial<Record<Ended['credentials'][number]['kind'], string>> = {
   session: 'session',
   passkey: 'passkey',

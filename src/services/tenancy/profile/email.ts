@@ -36,12 +36,14 @@ import { keepRemovals } from '../memberships/removed.ts';
 import { deleteAccount } from './deletion.ts';
 import { meView, showMe } from './operations.ts';
 
-// The change of the own address (security P18). The request does not read who has the new address:
-// the job that writes the mail does, so no answer or duration reveals it.
+// A person changes their own address (security P18). The request does not read who has the new
+// address: the job that writes the mail does, so neither the answer nor its duration reveals it.
 
 const maxPerHour = 5;
 
-/** Mails a code to the new address of the caller's account, or a note to the holder of it. */
+/**
+ * Mails a code to the new address of the caller's account, or a note to the holder of that address.
+ */
 export const requestEmail = operation({
   authority: 'me.account',
   input: z.strictObject({ email }),
@@ -138,7 +140,7 @@ async function changeAddress(ctx: Context, right: RightCode, email: string) {
   await rememberClient(ctx, email);
 }
 
-/** Whether no other account may get the address of this one. An unverified one gives it up. */
+/** Whether no other account may get the address of this one. An unverified account gives it up. */
 export function keepsAddress({
   emailProof,
   disabledAt,
@@ -169,6 +171,6 @@ async function isKnownToOrganizations(accountId: string): Promise<boolean> {
   const where = { accountId };
   if ((await Membership.count({ where })) > 0 || (await ScimRecord.count({ where })) > 0)
     return true;
-  // An admin alone undoes a removal (security I5).
+  // Only an admin can undo a removal (security I5).
   return (await Tombstone.count({ where })) > 0;
 }

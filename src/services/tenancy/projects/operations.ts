@@ -175,7 +175,7 @@ export const deleteProject = operation({
   },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
-      // No client can name the project between this hold and its end.
+      // With this lock, a client can no longer name the project.
       const project = await holdProject(organization, input.project, 'whole');
       const view = await readProject(ctx, project);
       await requireUnused(project);
@@ -189,7 +189,7 @@ export const deleteProject = operation({
     }),
 });
 
-/** Refuses if clients admit only this project's members, and names the clients. */
+/** Refuses if clients accept only this project's members, and names the clients. */
 async function requireUnused({ id: projectId, slug }: Project): Promise<void> {
   const clients = await Client.findAll({ where: { projectId }, order: ['name'] });
   if (clients.length === 0) return;

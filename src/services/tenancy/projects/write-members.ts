@@ -16,7 +16,7 @@ export interface GivenRole {
 
 /**
  * Writes roles in projects with their events. Synced memberships become manual. Call it with the
- * people's memberships in the organization held.
+ * people's memberships in the organization locked.
  */
 export async function writeProjectMembers(
   ctx: Context,

@@ -14,7 +14,7 @@ import {
 } from './record.sql.ts';
 import { awaitPlan, changeRecord, insertRecord, insertRecords } from './write.sql.ts';
 
-// Every membership gets a record when it begins, however it begins. `active` tells whether the
+// Every membership gets a record when it begins, however it begins. `active` says whether the
 // membership still exists.
 
 /** Makes sure that a new member has an active record. */

@@ -110,13 +110,13 @@ function noSuchUser(id: string) {
   return scimRefusal(404, undefined, `There is no User ${id.slice(0, 100)}.`);
 }
 
-/** A record and its account, held until the transaction ends. */
+/** A record and its account, locked until the transaction ends. */
 export interface Held {
   record: Entry;
   account: RecordedPerson & Pick<Account, 'emailProof'>;
 }
 
-/** Holds the account and the record. Null if the record was deleted. */
+/** Locks the account and the record. Null if the record was deleted. */
 export async function holdRecord(of: Pick<Entry, 'id' | 'organizationId'>): Promise<Held | null> {
   const [row] = await hold.rows<Entry & Pick<Account, 'email' | 'emailProof' | 'name'>>(
     [

@@ -80,7 +80,7 @@ export interface RecordChange {
   link?: RecordLink;
 }
 
-/** Changes a record that is held, and raises its version by one. */
+/** Changes a locked record, and raises its version by one. */
 export async function changeRecord(
   ctx: Context,
   record: Entry,
@@ -127,8 +127,8 @@ export async function leaveGroups(ctx: Context, recordIds: string[]): Promise<vo
     (list) =>
       `DELETE FROM scim_group_members WHERE record_id IN (${list}) RETURNING group_id AS id`,
   );
-  // Skips groups that a push holds. The push raises their versions itself, and it may be waiting
-  // for this person's account.
+  // Skips groups that a push has locked. The push raises their versions itself, and it may be
+  // waiting for this person's account.
   await selectAmong(
     left.map(({ id }) => id),
     (list, now) => `UPDATE scim_groups SET version = version + 1, modified_at = ${now}

@@ -33,9 +33,10 @@ const factorResetView = memberView.extend({
 type Reset = z.output<typeof factorResetView>;
 
 /**
- * Removes the authenticator app, passkeys and recovery codes of a member who lost them, and ends the
- * sessions (security O14). Sets no credential. Refuses with `operator_needed` unless the account is
- * on a verified domain of the organization, belongs to no other organization and keeps a way in.
+ * Removes the authenticator app, passkeys and recovery codes of a member who lost them, and ends
+ * the sessions (security O14). Does not set a credential. Refuses with `operator_needed` unless the
+ * account is on a verified domain of the organization, belongs to no other organization and has
+ * another way to sign in.
  */
 export const resetMemberFactor = operation({
   authority: 'members.resetFactor',
@@ -77,7 +78,7 @@ export const resetMemberFactor = operation({
   },
 });
 
-/** Only an owner resets the factor of an admin or another owner; a person's own is not reset. */
+/** Only an owner can reset the factor of an admin or another owner. No one can reset their own. */
 function requireRank({ actor }: Context, { role }: Standing, { accountId, role: of }: Membership) {
   if (actor.kind === 'user' && actor.accountId === accountId) {
     throw new Refusal('conflict', 'You cannot reset your own second factor.', {
@@ -118,7 +119,8 @@ async function removeFactors(ctx: Context, account: Account) {
   };
 }
 
-// One text for every reason: it must not tell whether the account belongs to another organization.
+// The same text for every reason: it must not reveal whether the account belongs to another
+// organization.
 function operatorNeeded({ id, email }: Account): Refusal {
   return new Refusal('operator_needed', 'Only the operator can reset this second factor.', {
     hint: [

@@ -60,9 +60,9 @@ export interface Governing {
 }
 
 /**
- * The settings that govern an address. The organization that has verified its domain decides. Else
- * the only organization decides, if only the operator may create organizations. Else the instance's
- * settings apply. Memberships do not matter.
+ * The settings that govern an address. The organization that has verified its domain decides.
+ * Otherwise the only organization decides, if only the operator may create organizations. Otherwise
+ * the instance's settings apply. Memberships do not matter.
  */
 export function findGoverningSettings(ctx: Context, email: string | null): Promise<Governing> {
   return findGoverningDomain(ctx, email === null ? '' : domainOf(email));

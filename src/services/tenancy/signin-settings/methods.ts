@@ -122,7 +122,8 @@ function inWords(method: Offered): string {
 
 /**
  * The refusal `signin_method_off`, with the methods to use instead, if the governing settings
- * forbid this method (security O1). Call it only after the person has proved to own the account.
+ * forbid this method (security O1). Call it only after the person has proved that the account is
+ * theirs.
  */
 export async function findMethodRefusal(
   ctx: Context,

@@ -52,7 +52,7 @@ export const showSignInSettings = operation({
 });
 
 /**
- * Tells whether the settings govern any address, and which methods the instance cannot offer, to
+ * Shows whether the settings govern any address, and which methods the instance cannot offer, to
  * warn the admin who sets them.
  */
 export const showReach = operation({
@@ -118,7 +118,8 @@ export function choicesIn(given: { [Name in keyof Choices]: boolean | null | und
 }
 
 /**
- * The first organization, if its settings govern no account since the operator created a second.
+ * The first organization, if its settings no longer govern any account since the operator created a
+ * second.
  */
 export const findOverruled = operation({
   authority: 'operator',
@@ -138,8 +139,8 @@ export function saysSomething(settings: SignInSettings | null): boolean {
 }
 
 /**
- * Whether the organization governs no account: it has no verified domain, and does not govern as
- * the only organization (security O1).
+ * Whether the organization does not govern any account: it has no verified domain, and does not
+ * govern as the only organization (security O1).
  */
 export async function governsNoAccount(
   ctx: Context,

@@ -42,7 +42,8 @@ export async function requireOwnersLetIn(
   const owners = await findOwners(organization);
   const pushed = await findPushedOwners(ctx, organization.id);
   for (const owner of owners) {
-    // The result would tell the organization about an account that is not its own (security O8).
+    // The result would reveal facts about an account that is not the organization's own (security
+    // O8).
     if (pushed.has(owner.id)) continue;
     const governing = await findGoverningSettings(ctx, owner.email);
     const settings = governing.organizationId === organization.id ? after : governing.settings;
@@ -52,9 +53,8 @@ export async function requireOwnersLetIn(
 }
 
 /**
- * Runs a change of a connection. Refuses with `owners_locked_out` if it takes the last way in from
- * the owners until one approves it, where they had a way before (security I8). Call it in a
- * transaction.
+ * Runs a change of a connection. Refuses with `owners_locked_out` if owners could sign in before,
+ * and cannot until one approves the connection (security I8). Call it in a transaction.
  */
 export async function keepOwnersIn<Done>(
   ctx: Context,
@@ -78,7 +78,7 @@ async function findOwnersLetIn(ctx: Context, organization: Organization): Promis
   return letIn;
 }
 
-/** Counts the owners that are not disabled, and lists those without a way to sign in. */
+/** Counts the owners who are not disabled, and lists those without a way to sign in. */
 export async function findOwnersWithoutWay(ctx: Context, organization: Organization) {
   const owners = await findOwners(organization);
   const stuck: { called: string; ref: string }[] = [];

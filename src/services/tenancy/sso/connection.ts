@@ -48,7 +48,10 @@ export async function requireSsoConnection(organization: Organization): Promise<
   return (await SsoConnection.findOne({ where })) ?? refuseMissing(organization);
 }
 
-/** Like `requireSsoConnection`, and holds the connection. Sign-ins through it go on. */
+/**
+ * Like `requireSsoConnection`, and locks the connection against other changes. Sign-ins through it
+ * continue.
+ */
 export async function holdSsoConnection(organization: Organization): Promise<SsoConnection> {
   const where = { organizationId: organization.id };
   return (await hold.sso(where, 'alone')) ?? refuseMissing(organization);
@@ -61,7 +64,8 @@ function refuseMissing({ slug }: Organization): never {
 }
 
 /**
- * Refuses with `secret_required` if the stored secret has another issuer or client (security S10).
+ * Refuses with `secret_required` if the stored secret belongs to another issuer or client (security
+ * S10).
  */
 export function requireSameClient(
   stored: Pick<SsoConnection, 'issuer' | 'clientId'>,

@@ -1,6 +1,6 @@
 import type { Proof } from '../../../outbound/outbound.ts';
 
-// A person's groups as a provider sends them (security I7). Unknown groups change nothing.
+// A person's groups as a provider sends them (security I7). Unknown groups do not change roles.
 
 const maxGroups = 1000;
 const longestGroup = 256;
@@ -12,7 +12,9 @@ export type Groups =
   | { known: true; groups: string[] }
   | { known: false; why: 'absent' | 'malformed' | 'too_many' | 'elsewhere' };
 
-/** Reads the claim from userinfo, else from the ID token. For no claim, `absentGroups` decides. */
+/**
+ * Reads the claim from userinfo, else from the ID token. If it is absent, `absentGroups` decides.
+ */
 export function readGroups(
   proof: Pick<Proof, 'userinfo' | 'idToken'>,
   connection: { groupsClaim: string; absentGroups: 'unknown' | 'none' },

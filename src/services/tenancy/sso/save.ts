@@ -56,7 +56,7 @@ export async function writeSso(
   return viewSso(ctx, connection);
 }
 
-/** The stored connection, held until the transaction ends; null without one. */
+/** The stored connection, locked until the transaction ends; null if there is none. */
 export function findLocked({ id: organizationId }: Organization): Promise<SsoConnection | null> {
   return hold.sso({ organizationId }, 'whole');
 }

@@ -144,7 +144,7 @@ export const removeWebhook = operation({
   },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
-      // The event below keeps the other webhooks, so two removals would wait for each other.
+      // The event below locks the other webhooks, so two removals would wait for each other.
       await hold.organization({ id: organization.id }, 'alone');
       const webhook = await requireWebhook(organization, input.id);
       const which = { webhookId: webhook.id, status: 'waiting' };
@@ -178,7 +178,7 @@ export const rotateWebhook = operation({
   },
 });
 
-/** Sends a `webhook.test` message now, even to a disabled webhook. Stores nothing. */
+/** Sends a `webhook.test` message now, even to a disabled webhook, without storing it. */
 export const testWebhook = operation({
   authority: 'webhooks.change',
   turn: 'network',
@@ -207,7 +207,7 @@ function about({ id, url, organizationId }: Webhook) {
 }
 
 /**
- * Proves the right to see the webhooks of `org`. Null if the operator does not name an
+ * Requires the right to see the webhooks of `org`. Null if the operator does not name an
  * organization.
  */
 export async function requireSeen(ctx: Context, org: string | undefined) {

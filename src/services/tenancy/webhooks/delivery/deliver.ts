@@ -14,7 +14,7 @@ import { type Outcome, sendMessage } from '../webhook.ts';
 import { findDue, hasStatus } from './deliver.sql.ts';
 import { planAfter } from './plan.ts';
 
-// One daemon at a time delivers to a webhook, one message after the other. The daemon holds a lease
+// One daemon at a time delivers to a webhook, one message after the other. The daemon has a lease
 // and renews it with every result. If the daemon dies, another one sends the message again once the
 // lease has expired.
 
@@ -69,7 +69,8 @@ async function settle(turn: Turn, held: Held, outcome: Outcome): Promise<Held | 
     const lease = { leasedUntil: after(ctx.now, leaseSeconds) };
     const ours = { where: { id: webhook.id, leaseId } };
     const [kept] = await Webhook.update({ ...plan.webhook, ...lease }, ours);
-    // The webhook was removed meanwhile, or another run took over, and that run's result counts.
+    // The webhook was removed in the meantime, or another run took over, and that run's result
+    // counts.
     if (kept === 0) return null;
     await WebhookDelivery.update(plan.delivery, { where: { id: delivery.id } });
     if (plan.disabled !== null)
@@ -115,8 +116,8 @@ function recordDisabled(
 const deliveredSeconds = 7 * 24 * 3600;
 
 /**
- * Deletes delivered messages after a week. Deletes dead messages, and messages that still wait for
- * a webhook, after `events.retention`, like events.
+ * Deletes delivered messages after a week. Deletes dead messages, and messages that are still
+ * waiting for a webhook, after `events.retention`, like events.
  */
 export async function sweepDeliveries(ctx: Context, stop: Stop): Promise<void> {
   const week = after(ctx.now, -deliveredSeconds);
@@ -125,7 +126,7 @@ export async function sweepDeliveries(ctx: Context, stop: Stop): Promise<void> {
     deleteOld(WebhookDelivery, { column: 'ended_at', before, also: hasStatus(status) }, stop);
   await ended('delivered', week);
   await ended('dead', retained);
-  // Ids are ordered by time, and hardly any delivery as old as this has another status.
+  // Ids are ordered by time, and hardly any delivery of this age has another status.
   const made = idOfInstant(retained.getTime());
   const waiting = { and: { column: 'at', before: retained }, also: hasStatus('waiting') };
   await deleteOld(WebhookDelivery, { column: 'id', before: made, ...waiting }, stop);

@@ -4,7 +4,10 @@ import { isTaken, type Outcome } from '../webhook.ts';
 
 /** Seconds until the next attempt, by the number of attempts so far (interface page). */
 const waits = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
-/** A webhook that has accepted nothing for this long is disabled when a delivery is given up. */
+/**
+ * If idctl gives up a delivery, and the webhook has not accepted anything for this long, the
+ * webhook is disabled.
+ */
 const patienceSeconds = 72 * 3600;
 
 /** Statuses that mean the webhook as a whole cannot accept messages now. */
@@ -67,7 +70,7 @@ function whyDisabled(outcome: Outcome, failingSince: Date, now: Date): DeliveryP
   return now.getTime() - failingSince.getTime() >= patienceSeconds * 1000 ? 'failing' : null;
 }
 
-/** Whether the receiver answered about this one message. */
+/** Whether the failure concerns this message only. */
 function isAnswer({ status }: Outcome): boolean {
   return status !== null && !isRedirect(status) && !absent.has(status);
 }
