@@ -20,7 +20,7 @@ interface KindFacts {
   checksFactor: boolean;
 }
 
-/** Every kind of connection, by its name, in the order in which they are held and shown. */
+/** Every kind of connection, by its name, in the order in which they are locked and shown. */
 export const connectionKinds = {
   sso: {
     name: 'sso',

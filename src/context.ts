@@ -26,8 +26,8 @@ export interface App {
   /** The load on the database connections. */
   databaseLoad(): DatabaseLoad;
   /**
-   * Resolves if requests can be answered, and tells whether writes succeed too. Otherwise refuses
-   * `not_ready`, `schema_newer`, `database_moved` or `database_unreachable`.
+   * Resolves if requests can be answered, and says whether writes succeed too. Otherwise refuses
+   * with `not_ready`, `schema_newer`, `database_moved` or `database_unreachable`.
    */
   ready(): Promise<{ writable: boolean }>;
   /** Logs an outage once, however often it is reported, and later logs its end. */

@@ -94,7 +94,7 @@ export const refusals = {
 /** A code of the closed table. */
 export type RefusalCode = keyof typeof refusals;
 
-/** Ends the work for a client that has gone. There is no one to answer. */
+/** Ends the work for a client that has closed its connection. */
 export class ClientGone extends Error {}
 
 /** One refused field of the input. `path` is dotted, as the caller spelled it. */
@@ -173,7 +173,7 @@ export class Refusal extends Error {
 }
 
 /**
- * The refusal of these fields. Names the first ones, and tells how many more there are (security
+ * The refusal of these fields. Names the first ones, and says how many more there are (security
  * X11).
  */
 export function refuseFaults(
@@ -191,7 +191,7 @@ interface FaultOptions extends Pick<RefusalOptions, 'hint' | 'moreFaults'> {
   code?: RefusalCode;
 }
 
-/** Tells how many faults a refusal leaves out; empty for none. */
+/** Says how many faults a refusal leaves out; empty for none. */
 export function moreWords(more: number): string[] {
   if (more === 0) return [];
   return [`and ${more + maxFaults >= maxCounted ? 'at least ' : ''}${more} more`];

@@ -25,7 +25,7 @@ export function wrong(seen: string, hint: Next): Finding<never> & { ok: false } 
   return { ok: false, seen, hint };
 }
 
-/** The step could not run, for the reason `why`. That is no fault. */
+/** The step could not run, for the reason `why`. This is not a fault. */
 export function skipped(why: string, hint?: Next): Finding {
   return { ...right(`not checked: ${why}`, hint), skipped: true };
 }

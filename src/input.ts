@@ -73,7 +73,8 @@ function wording(issue: z.core.$ZodIssue): string {
   return issue.message;
 }
 
-// The messages of schemas that have none of their own. Also notes the known field names of objects.
+// The messages of schemas without messages of their own. Also notes the known field names of
+// objects.
 const plainly =
   (known: Known) =>
   (issue: z.core.$ZodRawIssue): string | undefined => {

@@ -73,7 +73,7 @@ function readyAnswer(word: string): string | null {
   try {
     return readFileSync(new URL('./help.txt', import.meta.url), 'utf8');
   } catch {
-    // A checkout has no prebuilt help, so the program makes it from the commands.
+    // A checkout does not contain prebuilt help, so the program generates it from the commands.
     return null;
   }
 }

@@ -139,7 +139,10 @@ export function plainText(next: Next | undefined): string {
     .join(' ');
 }
 
-/** How a door says an operation. `ends` tells whether the text ends with something to copy. */
+/**
+ * How a door puts an operation into words. `ends` says whether the text ends with something to
+ * copy.
+ */
 type Say = (todo: Todo) => { text: string; ends: boolean };
 
 /** The hint in the words of a door; undefined if it is empty. */

@@ -17,7 +17,7 @@ import type { Examination } from './steps.ts';
 type Tested = 'provider' | 'directory';
 type Input = Record<string, unknown>;
 
-/** The fields of a connection that tell whether its owners approved it. */
+/** The fields of a connection that show whether an owner approved it. */
 export const approvalFields: Fields<z.output<typeof approvalView>> = [
   ['Approved', (view) => view.approved],
   ['Changed by', (view) => view.changedBy?.name ?? view.changedBy?.kind ?? null],

@@ -161,7 +161,7 @@ async function rootAt(folder: string, { secrets }: SecretRules): Promise<string>
   });
 }
 
-/** Reads the open file. All checks are about this file, so replacing its name changes nothing. */
+/** Reads the open file. All checks use this open file, so renaming it does not matter. */
 async function readOpened(
   opened: FileHandle,
   { file, roots, isOwn }: { file: string; roots: string[]; isOwn: OwnFileTest },
@@ -193,7 +193,7 @@ function unreadable(file: string, cause: unknown): Refusal {
   return refuseField('', `${file} ${fileFault(cause, 'read')}`);
 }
 
-/** The host and port of a URL; empty if the text is no URL, which the schema refuses later. */
+/** The host and port of a URL; empty if the text is not a URL, which the schema refuses later. */
 function hostOf(url: unknown): string {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : '';
 }

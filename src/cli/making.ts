@@ -113,7 +113,7 @@ function tellExisting<View extends object>(
   view: View,
 ): Made<View> {
   const { json, quiet } = call.flags;
-  // With --quiet, a script expects only the secret. An existing object shows none.
+  // With --quiet, a script expects only the secret. For an existing object, nothing is printed.
   if (json || !quiet || secret === undefined) call.show({ ...view, created: false }, fields);
   call.note('The object already exists. Nothing was changed.');
   return { view, made: false };
@@ -144,7 +144,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(new Set(one), new Set(other));
 }
 
-/** The slug of the new object: as given, or made from its name. */
+/** The slug of the new object: as given, or derived from its name. */
 export async function slugOfGiven({ slug, name }: Input): Promise<string> {
   const { slugOf } = await import('../services/foundation/fields.ts');
   return typeof slug === 'string' ? slug : slugOf(String(name));

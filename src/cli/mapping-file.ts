@@ -120,7 +120,8 @@ async function readCsv(text: string): Promise<MappingFile> {
     const surplus = more.slice(isWide ? 1 : 0);
     const extra = surplus.length === 0 ? {} : { [`column ${isWide ? 5 : 4}`]: surplus[0] };
     if (!isWide || !more[0]) return { group, project, role, ...extra };
-    // A mapping to an organization role has no project and no project role, so drop empty cells.
+    // A mapping to an organization role does not have a project or a project role, so drop empty
+    // cells.
     const beside = { ...(project && { project }), ...(role && { role }) };
     return { group, ...beside, orgRole: more[0], ...extra };
   });

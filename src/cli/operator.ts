@@ -110,7 +110,9 @@ function told({ refusalOf, log }: App, error: unknown): unknown {
   return refusal ?? error;
 }
 
-/** Refuses a missing SQLite file: opening would create it, and make a typo an empty instance. */
+/**
+ * Refuses a missing SQLite file: opening would create it, so a typo would create an empty instance.
+ */
 export function requireDatabaseFile({ config }: LoadedConfig): void {
   const file = databaseFile(config.database.url);
   if (file === null || existsSync(file)) return;
@@ -134,7 +136,7 @@ export function operatorName(): string {
   try {
     return userInfo().username;
   } catch {
-    // In a container, the user id may have no name.
+    // In a container, the user id may not have a name.
     return `uid ${process.getuid?.() ?? '?'}`;
   }
 }
@@ -188,7 +190,7 @@ async function createOne(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (cause) {
-    // Another command may have created it meanwhile.
+    // Another command may have created it in the meantime.
     if (codeOf(cause) === 'EEXIST') return;
     const above = dirname(folder);
     const why = isMissing(cause) ? 'cannot contain folders' : fileFault(cause, 'written');

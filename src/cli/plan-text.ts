@@ -96,7 +96,7 @@ function losingText({ email, project, from, to }: PlanView['losing'][number]): s
   return `${email}${where}: ${from} to ${to ?? 'none'}`;
 }
 
-/** The commands that show new secrets, because the answer of an apply contains none. */
+/** The commands that show new secrets, because the answer of an apply does not contain them. */
 function secretsMade(changes: Change[], org: string): string[] {
   const added = changes.filter(({ action }) => action === 'add');
   const webhooks = added.some(({ section }) => section === 'webhooks');
@@ -107,7 +107,7 @@ function secretsMade(changes: Change[], org: string): string[] {
   ];
 }
 
-/** Whether the client begins to need a secret. Forward auth and public clients need none. */
+/** Whether the client now needs a secret. Forward auth and public clients do not. */
 function usesSecret({ action, fields = [] }: Change): boolean {
   const changed = new Map(
     fields.flatMap((one) => ('to' in one ? [[one.field, one] as const] : [])),

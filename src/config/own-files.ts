@@ -16,7 +16,7 @@ export interface OwnPaths {
   config: string | undefined;
 }
 
-/** Creates a function that tells whether an open file holds keys, settings or logins of idctl. */
+/** Creates a function that says whether an open file contains keys, settings or logins of idctl. */
 export async function ownFileTest(
   places: OwnPaths,
 ): Promise<(file: { path: string; dev: bigint; ino: bigint }) => boolean> {

@@ -44,12 +44,12 @@ export interface HashingOptions {
   maxWaitMs?: number;
 }
 
-// Loaded when first used: most commands need no hash.
+// Loaded when first used: most commands do not hash.
 const argon2 = () => import('argon2');
 
 /**
- * Creates a hasher with these parameters. `hash` and `verify` refuse `overloaded` if their turn
- * does not come in time (P6).
+ * Creates a hasher with these parameters. `hash` and `verify` refuse with `overloaded` if their
+ * turn does not come in time (P6).
  */
 export function createPasswordHasher(options: HashingOptions): PasswordHasher {
   const { memory, time, lanes } = options;

@@ -16,7 +16,7 @@ export function randomPassword(): string {
   return Array.from({ length: 4 }, group).join('-');
 }
 
-/** The prefix of a secret. It tells people and secret scanners what the secret is. */
+/** The prefix of a secret. It shows people and secret scanners what the secret is. */
 export type SecretKind = 'cos_pat_' | 'scim_' | 'cos_secret_';
 
 /** A new secret. `value` is shown once; `prefix` and `hash` are stored. */

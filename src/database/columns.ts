@@ -1,5 +1,5 @@
 // Rows of plain SQL have one form on both databases. PostgreSQL's driver returns flags, times and
-// JSON as such. SQLite stores them as numbers and text, and cannot tell which columns they are.
+// JSON as such. SQLite stores them as numbers and text, and does not know which columns they are.
 
 /** The kinds of columns that SQLite returns in another form than PostgreSQL. */
 type Kind = keyof typeof readers;

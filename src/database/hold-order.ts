@@ -2,16 +2,16 @@ import { Transaction } from 'sequelize';
 import { connectionKindNames } from '../connection-kinds.ts';
 import { openTransaction } from './transaction.ts';
 
-// The order in which a transaction holds rows. Two transactions that hold the same rows in one
-// order never wait for each other in a circle. Rows of one kind are held in the order of their ids.
+// The order in which a transaction locks rows. Two transactions that lock the same rows in the same
+// order cannot deadlock. Rows of one kind are locked in the order of their ids.
 //
 // Without a rank: a webhook, which every event keeps, and a row that a foreign key keeps. Only
 // their removal waits for them.
 //
 // With `late`, a hold may come after holds of a higher rank. Its transaction and a removal of the
 // row can wait for each other. PostgreSQL then ends one of the two, which refuses with
-// `database_busy`. Only SCIM changes do this, for the domain of the person's address: to read it
-// before would make each change slower.
+// `database_busy`. Only SCIM changes do this, for the domain of the person's address: reading it
+// earlier would make each change slower.
 const ranks = [
   // A SCIM push and a change of the mappings exclude each other from the start.
   'mappings',
@@ -24,7 +24,7 @@ const ranks = [
   'account',
   'scimRecord',
   'membership',
-  // Held to count the other owners, when the membership of an owner is held already.
+  // Locked to count the other owners, when the membership of an owner is already locked.
   'organization',
   // A client is held before the project that it names.
   'client',
@@ -71,7 +71,7 @@ const holdings = new WeakMap<object, Holding>();
 
 /**
  * Notes that the open transaction holds these rows, only in tests. Throws if a row comes after one
- * of a higher rank, or if a held row is now held more strongly: another transaction may do the
+ * of a higher rank, or if a locked row is now locked more strongly: another transaction may do the
  * same.
  */
 export function noteHolds(

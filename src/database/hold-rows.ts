@@ -51,7 +51,7 @@ function clauseOf<Row>(held: Held<Row>[]): string {
     .join('');
 }
 
-/** Whether the database has row locks. SQLite has one writer, and needs none. */
+/** Whether the database has row locks. SQLite has one writer, so it does not need them. */
 export function locksRows(): boolean {
   return dialectOfDatabase() === 'postgres';
 }

@@ -32,7 +32,7 @@ async function account(id: string, how: 'alone' | 'beside' = 'alone'): Promise<A
   return row;
 }
 
-/** Holds the accounts of these ids, and reads none. */
+/** Locks the accounts with these ids, without reading them. */
 async function accounts(ids: readonly string[], how: 'alone' | 'beside' = 'alone'): Promise<void> {
   const sorted = [...new Set(ids)].toSorted();
   const [id] = sorted;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 // A pooler such as PgBouncer refuses unknown startup parameters, and may send each transaction to
 // another server process. So nothing is set at startup. Over a pooler, settings apply to one
-// transaction, and no statement is named.
+// transaction, and statements are not named.
 
 // This is less than Sequelize's timeout for a connection, so that this failure is reported first.
 const readyWithin = 4_500;

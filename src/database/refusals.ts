@@ -146,7 +146,7 @@ const meanings: Record<string, Meaning> = {
   '23503': removed,
 };
 
-// Messages of pg's errors that have no code.
+// Messages of pg's errors without a code.
 const sayings = [
   /^Connection terminated/,
   /^timeout expired$/,

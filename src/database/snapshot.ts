@@ -7,7 +7,8 @@ import { migrations } from './migrations/index.ts';
 import { copySqlite, readLive, readSqlite } from './sqlite-copy.ts';
 
 // Copies made before migrations are stored beside the SQLite file, as
-// `idctl.db.before-<migration>-<time>`. The name tells an older idctl which copy it can go back to.
+// `idctl.db.before-<migration>-<time>`. From the name, an older idctl knows which copy it can go
+// back to.
 
 const kept = 3;
 const time = /-(\d{8}T\d{6}Z)$/;
@@ -82,8 +83,8 @@ function stampOf(name: string): string {
 type Read = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /**
- * The first migration that the file lacks. Null if it lacks none, if it has no table `migrations`,
- * or if a newer idctl or a move has written to it.
+ * The first migration that the file lacks. Null if none is missing, if there is no table
+ * `migrations`, or if a newer idctl or a move has written to the file.
  */
 export async function nextFor(read: Read): Promise<string | null> {
   if (!(await has(read, 'migrations'))) return null;

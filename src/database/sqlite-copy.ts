@@ -25,8 +25,8 @@ const program = import.meta.url.endsWith('.ts')
 
 /**
  * Writes a consistent copy of the database to a new file that only its owner can read. Other
- * processes may write meanwhile. The copy does not contain deleted data. A failed copy does not
- * leave a file.
+ * processes may write in the meantime. The copy does not contain deleted data. A failed copy does
+ * not leave a file.
  */
 export async function copySqlite(address: Address, to: string): Promise<void> {
   await (await open(to, 'wx', 0o600)).close();

@@ -79,7 +79,10 @@ export function rehearse<T>(work: () => Promise<T>): Promise<T> {
   return rehearsing.run(true, () => transactionIf(work, () => false));
 }
 
-/** Whether the work is a rehearsal, which leaves no trace, not even a count of wrong codes. */
+/**
+ * Whether the work is a rehearsal, which is rolled back completely, including counts of wrong
+ * codes.
+ */
 export function isRehearsed(): boolean {
   return rehearsing.getStore() === true;
 }

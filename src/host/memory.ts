@@ -6,7 +6,7 @@ export function createMemory(): Memory {
   return {};
 }
 
-/** A part of the memory, which one feature keeps. `make` creates it when it is first asked for. */
+/** A part of the memory, which one feature keeps. `make` creates it at its first use. */
 export function remembered<Part>(make: () => Part): (of: { memory: Memory }) => Part {
   const parts = new WeakMap<Memory, Part>();
   return ({ memory }) => {

@@ -125,7 +125,9 @@ async function send(
   }
 }
 
-/** Answers an error in the format that the client reads. Logs it as a bug if it is no refusal. */
+/**
+ * Replies to an error in the format that the client reads. Logs it as a bug unless it is a refusal.
+ */
 export function answerErrors(app: App): ErrorRequestHandler {
   // Express calls a function with four parameters for errors.
   return (error: unknown, request, response, _next) => {

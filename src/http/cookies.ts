@@ -80,7 +80,7 @@ export function pendingCookie(continuation: string | null): CookieChange {
   };
 }
 
-/** The cookie that proves, when the address is confirmed, that this client chose the password. */
+/** The cookie that shows, when the address is confirmed, that this client chose the password. */
 export function signUpCookie(ticket: string): CookieChange {
   return { name: 'sign_up', value: ticket, maxAge: unconfirmedSeconds };
 }
@@ -132,7 +132,7 @@ export function setCookies(response: Response, changes: CookieChange[], secure: 
 
 /**
  * The value of a cookie; undefined if it is absent. A cookie that is sent twice is refused as
- * `invalid_credential` (P3). `secure` tells whether idctl uses https, for cookies with a prefix.
+ * `invalid_credential` (P3). `secure` says whether idctl uses https, for cookies with a prefix.
  */
 export function readCookie(
   header: string | undefined,

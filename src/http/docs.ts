@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 
-// The interactive reference (spec §4.4): Swagger UI from disk. Its content security policy allows
-// nothing from other hosts. The bundle does not declare that it is UTF-8, so the response must.
+// The interactive reference (spec §4.4): Swagger UI from disk. Its content security policy does not
+// allow anything from other hosts. The bundle does not declare that it is UTF-8, so the response
+// must.
 
 const page = `<!doctype html>
 <html lang="en">

@@ -81,7 +81,8 @@ export function serveForwardAuth({ app }: Door): Router {
 }
 
 /**
- * Whether the sign-in began again. It does so only once, so that no browser is redirected forever.
+ * Whether the sign-in began again. It does so only once, so that a browser is not redirected
+ * forever.
  */
 function isRestarted({ query }: Request): boolean {
   return query['restarted'] === '1';

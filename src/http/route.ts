@@ -12,7 +12,10 @@ import type { Origins } from './origins.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The row of the authority table, which the service checks. `public` routes need no credential. */
+/**
+ * The row of the authority table, which the service checks. `public` routes do not need a
+ * credential.
+ */
 export type Access = 'public' | Right;
 
 /** A field that the server fills in; with `orGiven`, a field that the caller sent wins. */

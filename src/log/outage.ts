@@ -32,7 +32,7 @@ export interface OutageLog {
   end(): void;
 }
 
-/** Creates the log of outages. `look` tells whether the database is usable and writable again. */
+/** Creates the log of outages. `look` checks whether the database is usable and writable again. */
 export function createOutageLog(log: Logger, look: () => Promise<boolean>): OutageLog {
   let current: RefusalCode | undefined;
   let looking = false;

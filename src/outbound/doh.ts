@@ -128,7 +128,7 @@ function character(escaped: string): string {
   return escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped;
 }
 
-// Security D3: a record at the target of a CNAME has another name, so it proves nothing.
+// Security D3: a record at the target of a CNAME has another name, so it does not count.
 function isOwner(name: string, domain: string): boolean {
   const canonical = (text: string) => text.toLowerCase().replace(/\.$/, '');
   return canonical(name) === canonical(domain);

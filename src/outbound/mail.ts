@@ -22,7 +22,7 @@ export interface MailServer {
 
 /**
  * Sends one message through the server and returns the server's answer. Refuses with
- * `upstream_failed`, and tells how the server failed.
+ * `upstream_failed`, and says how the server failed.
  */
 export async function sendMail(
   server: MailServer,
@@ -184,7 +184,7 @@ function failure(where: string, cause: unknown): Refusal {
 }
 
 function factsOf(error: unknown): { code: string; responseCode: number; answer: string | null } {
-  // Errors of nodemailer and Node have some of these fields, other errors have none.
+  // Errors of nodemailer and Node have some of these fields; other errors do not.
   const thrown = Object(error) as {
     code?: unknown;
     originalCode?: unknown;

@@ -45,7 +45,10 @@ export interface Outbound {
    * so a failure is a fault. Otherwise only browsers open the URL, and a failure only adds a hint.
    */
   examineAddress(asked: { url: URL; now: Date; isOurs: boolean }): Promise<Finding>;
-  /** Starts a visit to a directory, limited to 10 s in all. Each of its calls connects anew. */
+  /**
+   * Starts a visit to a directory, limited to 10 s in all. Each of its calls opens a new
+   * connection.
+   */
   directoryClient(server: DirectoryServer): Promise<DirectoryClient>;
   /**
    * Sends one message through the configured mail server and returns the server's answer. `stop`
@@ -95,7 +98,7 @@ export interface TxtAnswer {
 interface Reached {
   status: number;
   body: string;
-  /** The server's time; null if it sends none. */
+  /** The server's time; null if it does not send one. */
   date: Date | null;
 }
 

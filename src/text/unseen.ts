@@ -21,7 +21,7 @@ const unseen = new RegExp(
   'gu',
 );
 
-/** Whether the text has no invisible characters. */
+/** Whether the text is free of invisible characters. */
 export function isSeen(text: string): boolean {
   return text.search(unseen) === -1;
 }

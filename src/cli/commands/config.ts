@@ -63,7 +63,9 @@ async function check(call: Call): Promise<void> {
   ]);
 }
 
-/** A warning that this command cannot check systemd credentials; null if the unit has none. */
+/**
+ * A warning that this command cannot check systemd credentials; null if the unit does not have any.
+ */
 async function unseenCredentials(): Promise<string | null> {
   const names = await unitCredentials(process.env);
   if (names.length === 0) return null;

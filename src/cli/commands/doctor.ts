@@ -76,7 +76,7 @@ async function checkOwnersOf(loaded: LoadedConfig) {
     configFile: file,
     keyFile: config.keyFile,
     databaseFile: databaseFile(config.database.url),
-    // Root may have created the key anew. The folder of the configuration then shows the owner.
+    // Root may have created a new key. The folder of the configuration then shows the owner.
     owner: instanceOwner(loaded) || (file === null ? 0 : ownerOf(dirname(file)).uid),
   });
 }

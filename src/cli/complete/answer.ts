@@ -12,7 +12,7 @@ import {
 import { readWords, repliesFor } from './bash.ts';
 import { type Wanted, wantedAt } from './wanted.ts';
 
-/** The answer that tells the shell to complete file names itself. */
+/** The answer that makes the shell complete file names itself. */
 const files = ':files';
 
 /** The limit on a wait for the database after Tab, in milliseconds. */

@@ -7,8 +7,8 @@ export const askingBash = '__complete-bash';
 /** The shells with a completion script. */
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-// The scripts contain no commands. At each Tab they ask idctl, which knows its commands and can
-// read names from the database.
+// The scripts do not list the commands. At each Tab they ask idctl, which knows its commands and
+// can read names from the database.
 
 const bash = `# bash completion of idctl. For this shell: eval "$(idctl completion bash)". For every shell,
 # write it to ~/.local/share/bash-completion/completions/idctl

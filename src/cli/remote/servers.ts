@@ -136,7 +136,7 @@ function readableByOthers(path: string): Refusal {
   });
 }
 
-/** Changes the file; commands that run at the same moment take turns. */
+/** Changes the file; commands that run at the same time take turns. */
 async function change(env: Environment, make: (file: File) => File): Promise<void> {
   const path = serversFile(env);
   const written = `${path}.${randomUUID()}`;

@@ -10,7 +10,7 @@ export type TokenKind = (typeof tokenKinds)[number];
 export const tokenScopes = ['read', 'write', 'admin'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
-/** A token that acts as its account (spec §2.7). A revoked token has no row. */
+/** A token that acts as its account (spec §2.7). When a token is revoked, its row is deleted. */
 export class AccessToken extends rowOf(
   'access_tokens',
   {

@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** A browser from which an account has signed in. A cookie that outlives sign-out tells which. */
+/** A browser from which an account has signed in. A cookie that outlives sign-out names it. */
 export class AccountBrowser extends rowOf(
   'account_browsers',
   {

@@ -2,9 +2,10 @@ import { Op } from 'sequelize';
 import { column, rowOf } from './columns.ts';
 
 /**
- * The proof of an account's e-mail address (security I3). `auto` is set by an instance that sends
- * no mail: the address shows as verified, but this proves nothing. `former domain`: an organization
- * that has since given up the domain proved the address. The next owner does not trust this proof.
+ * The proof of an account's e-mail address (security I3). `auto` is set by an instance that does
+ * not send mail: the address is shown as verified, but this is not a proof. `former domain`: an
+ * organization that has since given up the domain proved the address. The next owner does not trust
+ * this proof.
  */
 export const emailProofs = [
   'none',
@@ -41,7 +42,7 @@ export class Account extends rowOf(
     totpStartedAt: column.optional(column.date()),
     /** When a code confirmed the secret. From then on, sign-in asks for a second factor. */
     totpEnabledAt: column.optional(column.date()),
-    /** The last time step with an accepted code: no code is accepted twice (RFC 6238 §5.2). */
+    /** The last time step with an accepted code: a code is accepted only once (RFC 6238 §5.2). */
     totpLastStep: column.optional(column.integer()),
     /**
      * The organization whose provider was the only proof when the authenticator app was enrolled;
@@ -86,7 +87,7 @@ export function hasSecondFactor({
   return totpEnabledAt !== null || hasPasskey;
 }
 
-/** Whether the address was proved to be the account's; `auto` is no proof (security I3). */
+/** Whether the address was proved to be the account's; `auto` is not a proof (security I3). */
 export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
   return emailProof !== 'none' && emailProof !== 'auto';
 }

@@ -3,7 +3,8 @@ import { column, rowOf } from './columns.ts';
 import type { Organization } from './organization.ts';
 
 /**
- * An OAuth app: a confidential client that acts as its owner (spec §2.8). A revoked app has no row.
+ * An OAuth app: a confidential client that acts as its owner (spec §2.8). When an app is revoked,
+ * its row is deleted.
  */
 export class OAuthApp extends rowOf(
   'apps',
@@ -36,6 +37,6 @@ export class OAuthApp extends rowOf(
   ],
 ) {
   declare account: Account;
-  /** Present only if the query included it. Null if the app has none. */
+  /** Present only if the query included it. Null if the app does not have one. */
   declare organization: Organization | null | undefined;
 }

@@ -6,8 +6,8 @@ import type { Project, ProjectRole } from './project.ts';
 export const idTokenAlgs = ['RS256', 'EdDSA'] as const;
 
 /**
- * An application that signs in an organization's people through idctl's OpenID provider. A removed
- * client has no row.
+ * An application that signs in an organization's people through idctl's OpenID provider. When a
+ * client is removed, its row is deleted.
  */
 export class Client extends rowOf(
   'clients',

@@ -32,7 +32,7 @@ export interface Origin {
   mappingId?: string;
 }
 
-/** An account's membership in an organization. An ended membership has no row. */
+/** An account's membership in an organization. When a membership ends, its row is deleted. */
 export class Membership extends rowOf(
   'memberships',
   {

@@ -9,11 +9,11 @@ export class RecoveryCode extends rowOf(
     /** The HMAC of the code under a key of the instance. */
     hash: column.string(),
     /**
-     * The organization whose provider was the only proof when the code was made; else null
+     * The organization whose provider was the only proof when the code was created; else null
      * (security P12).
      */
     vouchedBy: column.optional(column.uuid()),
-    /** Whether the code was made in a session with this mark (security I8). */
+    /** Whether the code was created in a session with this mark (security I8). */
     unapproved: column.withDefault(column.flag(), false),
     createdAt: column.date(),
   },

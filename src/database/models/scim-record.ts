@@ -12,7 +12,7 @@ export type RecordLink = 'created' | 'attached' | 'member' | 'adopted';
 /**
  * A person of an organization as its SCIM client sees them. SCIM reaches the account only through
  * this record's key (organization, record) (security I1). The record stays when the membership
- * ends. `active` tells whether the membership exists.
+ * ends. `active` says whether the membership exists.
  */
 export class ScimRecord extends rowOf(
   'scim_records',

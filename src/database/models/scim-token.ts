@@ -1,6 +1,6 @@
 import { column, rowOf } from './columns.ts';
 
-/** The SCIM token of an organization (spec §2.4). A revoked token has no row. */
+/** The SCIM token of an organization (spec §2.4). When the token is revoked, its row is deleted. */
 export class ScimToken extends rowOf(
   'scim_tokens',
   {

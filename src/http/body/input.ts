@@ -54,7 +54,7 @@ export function takesBody({ method }: { method: string }): boolean {
   return /^(POST|PUT|PATCH)$/.test(method);
 }
 
-/** Checks the fields in the path, which need no body. */
+/** Checks the fields in the path. These do not need the body. */
 export function checkPath(route: Route, { params }: Request): void {
   refuseNul(params);
   const schema = pathSchemas.get(route) ?? pathSchemaOf(route);

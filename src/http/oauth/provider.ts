@@ -76,7 +76,9 @@ function pathAndQuery({ originalUrl }: Request): string {
   return pathname + search;
 }
 
-/** Redirects a form to a GET: with another site's form, browsers send no SameSite=Lax cookies. */
+/**
+ * Redirects a form to a GET: with another site's form, browsers do not send SameSite=Lax cookies.
+ */
 const turnIntoGet: RequestHandler = async (request, response) => {
   traceOf(request).speaks = 'html';
   const form = await readForm(request, response, formLimit);
@@ -157,7 +159,7 @@ interface Exchange {
   browser?: string;
 }
 
-/** Answers with idctl's OpenID provider, for the live session of the request, if there is one. */
+/** Lets idctl's OpenID provider reply, for the live session of the request, if there is one. */
 async function answerWith(
   app: App,
   ctx: Context,

@@ -35,7 +35,7 @@ export interface UserRequest {
 /** Answers one method of a resource. */
 export type ScimHandler = (asked: UserRequest) => Promise<ScimReply>;
 
-/** Sends a reply. If a part cannot be made, the answer breaks off and this throws. */
+/** Sends a reply. If a part cannot be generated, cuts the reply off and throws. */
 export async function send(response: Response, reply: ScimReply): Promise<void> {
   const { status, body, headers = {} } = reply;
   response.status(status).set({ 'Cache-Control': 'private, no-cache', ...headers });

@@ -50,7 +50,7 @@ async function answer(
   response: Response,
 ): Promise<ScimReply> {
   const received = await receive(request, response, {
-    // A SCIM client is no browser, so no page of another site can use its token.
+    // A SCIM client is not a browser, so pages of other sites cannot use its token.
     origins: null,
     who: () => findActor(ctx, path, request),
     right: () => undefined,

@@ -18,7 +18,7 @@ import {
 } from './answer.ts';
 import { type ListParameters, readOne, readQuery, readSearch } from './query.ts';
 
-// The Group resources. Their JSON is sent in parts, so that no long list is held in memory.
+// The Group resources. Their JSON is sent in parts, so that long lists are not kept in memory.
 
 /** The methods of `/Groups`. */
 export const allGroups: Record<string, ScimHandler> = {

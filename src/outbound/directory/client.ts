@@ -81,7 +81,8 @@ async function bind(
   ask: Ask,
   { dn, password }: DirectoryAccount,
 ): Promise<DirectoryResult<null>> {
-  // RFC 4513 §5.1.1 and §5.1.2: a bind without a DN or without a password proves nothing.
+  // RFC 4513 §5.1.1 and §5.1.2: a bind without a DN or without a password does not authenticate
+  // anyone.
   if (dn === '' || password === '') throw new Error('a bind without a name or a password');
   const bound = await ask(() => client.bind(dn, password));
   return bound.ok

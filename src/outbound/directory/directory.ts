@@ -11,7 +11,7 @@ export interface DirectoryServer {
 }
 
 /**
- * Operations on one directory, each over its own connection (security L5). All refuse
+ * Operations on one directory, each over its own connection (security L5). All refuse with
  * `upstream_failed` (`extra` has `at` and `reason`) or `outbound_refused`. A refusal by the
  * directory itself is returned, not thrown.
  */

@@ -18,7 +18,7 @@ export async function examineRedirect(
 ): Promise<Finding> {
   const register = `Register exactly ${client.redirectUri} for this client at the provider.`;
   const url = await silentRequest(metadata, client);
-  // Only the browser needs to reach this URL, so a failure on this machine proves nothing.
+  // Only the browser needs to reach this URL, so a failure on this machine is not a fault.
   const response = await fetch(url.href, { signal: deadline, redirects: 'show' }).catch(
     refusalAsNull,
   );
