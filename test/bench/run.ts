@@ -6,6 +6,7 @@ import { table } from './figures.ts';
 import { benchMail } from './mail.ts';
 import { benchMe } from './me.ts';
 import { benchMemory } from './memory.ts';
+import { benchPages } from './pages.ts';
 import { buildRelease } from './release.ts';
 import { benchSignIn } from './sign-in.ts';
 import { setStage } from './stage.ts';
@@ -13,7 +14,7 @@ import { benchStartUp } from './start-up.ts';
 import { benchStorm } from './storm.ts';
 
 // `npm run bench [-- --rounds N --setting NAME --only
-// start-up|sign-in|mail|code-flow|storm|me|memory]` measures ratios against a limit or a peer. It
+// start-up|sign-in|mail|code-flow|storm|me|pages|memory]` measures ratios against a limit or a peer. It
 // runs both in turn, so the machine's speed and its other load cancel out. Each figure is the
 // median of the rounds.
 
@@ -64,6 +65,7 @@ try {
       }
       if (wanted('me'))
         print(table(`The most frequent request, ${name}`, await benchMe(stage, hello, rounds)));
+      if (wanted('pages')) print(table(`Pages, ${name}`, await benchPages(stage, rounds)));
       if (wanted('storm')) {
         print(table(`16 wrong passwords in flight, ${name}`, await benchStorm(stage, rounds)));
       }

@@ -36,6 +36,8 @@ export interface Stage {
    * milliseconds.
    */
   loopDelay<T>(work: () => Promise<T>): Promise<{ result: T; p99: number }>;
+  /** The processor time that the daemon has used, in milliseconds. */
+  used(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export async function setStage(
       const result = await work();
       return { result, p99: Number(await daemon.ask('report')) };
     },
+    used: async () => Number(await daemon.ask('used')),
     async stop() {
       await daemon.stop();
       await server?.stop();
@@ -88,6 +91,11 @@ export async function populateStage(database: string, keyFile: string): Promise<
   await disableUser(operator, { user: disabledEmail });
   const { slug } = await createOrganization(operator, { name: 'Acme' });
   await addMember(operator, { org: slug, email, role: 'owner' });
+  for (let count = 1; count < 50; count += 1) {
+    const member = `person-${count}@example.test`;
+    await createUser(operator, { email: member, name: `Person ${count}` });
+    await addMember(operator, { org: slug, email: member, role: 'member' });
+  }
   const { token } = await createToken(operator, { user: email, name: 'bench' });
   await app.close();
   return token;
