@@ -18,6 +18,8 @@ import { peoplePage } from './pages/organization/people.ts';
 import { personPages } from './pages/organization/person.ts';
 import { projectListPages } from './pages/organization/projects/list.ts';
 import { projectPages } from './pages/organization/projects/project.ts';
+import { settingsPages } from './pages/organization/settings/overview.ts';
+import { webhookPages } from './pages/organization/settings/webhook.ts';
 import { domainPages } from './pages/organization/sign-in/domains.ts';
 import { ldapPages } from './pages/organization/sign-in/ldap.ts';
 import { signInSettingsPages } from './pages/organization/sign-in/overview.ts';
@@ -52,6 +54,8 @@ export const pages: Page[] = [
   ...scimPages,
   ...pushedPages,
   ...mappingPages,
+  ...settingsPages,
+  ...webhookPages,
   ...logoutPages,
 ];
 

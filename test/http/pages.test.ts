@@ -3,6 +3,7 @@ import { pages } from '../../src/http/surface.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
+import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -39,12 +40,16 @@ async function pathsOf(of: typeof pages, { email, id }: { email: string; id: str
   const { slug } = await organization(idctl);
   await addMember(idctl.operator(), { org: slug, email, role: 'owner' });
   await createProject(idctl.operator(), { org: slug, name: 'Website' });
+  const hook = { org: slug, url: 'https://1.1.1.1/hooks', events: ['*'] };
+  const webhook = await addWebhook(idctl.operator(), hook);
   return of.map(({ path }) =>
     path
       .replace(':org', slug)
       .replace(':project', 'website')
+      .replace('webhooks/:id', `webhooks/${webhook.id}`)
       .replace(':domain', `${slug}.example`)
-      .replace(/:(user|id|members)/, id),
+      .replace(/:(user|id|members)/, id)
+      .replace(':delivery', id),
   );
 }
 
@@ -54,7 +59,7 @@ describe('X10 interface page: every page and form', () => {
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of pages)
       expect(path).toMatch(
-        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id|domain|project|members))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
+        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id|domain|project|members|delivery))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
       );
   });
 

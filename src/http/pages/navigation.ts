@@ -19,6 +19,7 @@ const parts: { path: string; text: string; right: OrganizationRight }[] = [
   { path: '/sign-in', text: 'Sign-in', right: 'domains.see' },
   { path: '/activity', text: 'Activity', right: 'events.see' },
   { path: '/directory', text: 'Directory', right: 'scim.see' },
+  { path: '/settings', text: 'Settings', right: 'webhooks.see' },
 ];
 
 const inside = '/orgs/:org';

@@ -31,6 +31,9 @@ export const operationPages: Partial<Record<OperationName, { href: string; text:
   'sso.create': { href: '/orgs/:org/sign-in/sso', text: 'Connect your provider' },
   'sso.test': { href: '/orgs/:org/sign-in/sso', text: 'Single sign-on' },
   'totp.enroll': { href: '/#two-factor', text: 'Set up an authenticator' },
+  'webhook.deliveries': { href: '/orgs/:org/settings/webhooks/:id', text: 'The webhook' },
+  'webhook.enable': { href: '/orgs/:org/settings/webhooks/:id', text: 'The webhook' },
+  'webhook.list': { href: '/orgs/:org/settings', text: 'Webhooks' },
 };
 
 /** The links to the pages of the operations that a hint names. The text is its sentence, if any. */

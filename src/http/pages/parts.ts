@@ -4,6 +4,7 @@ import type { SettingWords } from '../../services/foundation/setting-words.ts';
 import { ldapWords } from '../../services/tenancy/ldap/words.ts';
 import { signInWords } from '../../services/tenancy/signin-settings/words.ts';
 import { ssoWords } from '../../services/tenancy/sso/words.ts';
+import { webhookWords } from '../../services/tenancy/webhooks/words.ts';
 import { type Html, html } from './html.ts';
 import { linksFor } from './next.ts';
 import type { Visit } from './page.ts';
@@ -67,7 +68,7 @@ function faultOf(
   { name, note, id = name }: Pick<Field, 'name' | 'note' | 'id'>,
 ) {
   const faults = refusal?.faults ?? [];
-  const wrong = faults.some(({ path }) => path === name);
+  const wrong = faults.some(({ path }) => fieldOf(path) === name);
   const said = [...(note ? [`${id}-note`] : []), ...(wrong ? [alertId] : [])].join(' ');
   return { faults, wrong, said };
 }
@@ -236,6 +237,8 @@ const labels: Record<string, string> = {
   currentPassword: 'Current password',
   newPassword: 'New password',
   name: 'Name',
+  url: webhookWords.url.label,
+  events: webhookWords.events.label,
   description: 'Description',
   locale: 'Language',
   code: 'Code',
@@ -260,7 +263,13 @@ const labels: Record<string, string> = {
 
 /** A sentence about a wrong field, such as: Password must not be empty. */
 function sentenceOf({ path, message }: InputFault): string {
-  return `${labels[path] ?? path} ${message}.`;
+  const name = fieldOf(path);
+  return `${labels[name] ?? name} ${message}.`;
+}
+
+/** The field of a fault, also if the path names an entry of its list, such as `events.0`. */
+function fieldOf(path: string): string {
+  return path.replace(/\.\d+$/, '');
 }
 
 function present(parts: (Html | false | null | undefined | '')[]): Html[] {

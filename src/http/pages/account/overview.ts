@@ -65,6 +65,7 @@ const notices: Record<string, { in: SectionName; text: string }> = {
     text: 'The account was disconnected. You can no longer sign in with it.',
   },
   left: { in: 'organizations', text: 'You have left the organization.' },
+  'organization-deleted': { in: 'organizations', text: 'The organization was deleted.' },
   joined: { in: 'organizations', text: 'You have joined the organization.' },
 };
 

@@ -23,6 +23,10 @@ const notices = {
   'project-member-added': 'The person was added to the project.',
   'mapping-removed': 'The mapping was removed.',
   'token-revoked': 'The token was revoked. Your directory can no longer connect.',
+  renamed: 'The organization was renamed.',
+  'webhook-saved': 'The webhook was changed.',
+  'webhook-removed': 'The webhook was removed.',
+  retried: 'The message is sent again within a few seconds.',
   revoked: 'The invitation was revoked.',
   'factor-reset':
     'The second factor was removed. The person signs in without it, and can set up a new one.',
