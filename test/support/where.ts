@@ -9,7 +9,8 @@ const files = (folder: string, ...names: string[]) =>
 export const slow = [
   ...files('cli', 'ci', 'remote'),
   ...files('e2e', 'applications', 'directory-pages', 'forward-auth', 'pages', 'passkeys'),
-  ...files('e2e', 'accessibility', 'organization', 'organization-sign-in', 'pipeline', 'recovery'),
+  ...files('e2e', 'accessibility', 'organization', 'organization-parts', 'organization-sign-in'),
+  ...files('e2e', 'pipeline', 'recovery'),
   ...files('faults', 'boot', 'clock', 'jobs-wait', 'killed-copies', 'killed-sign-ins', 'places'),
   ...files('faults', 'releases', 'stalled-writes'),
   ...files('security', 'completion', 'limits-storm', 'root-and-owner'),
