@@ -223,7 +223,7 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     if (dialect === 'sqlite') await writeFile(fresh.slice('sqlite:'.length), '', { mode: 0o600 });
     const pending = await doctor(['--json'], { IDCTL_DATABASE: fresh });
     expect(pending.failed['migrations']).toMatchObject({
-      hint: 'Restart the daemon, which applies them. If no daemon runs: idctl migrate',
+      hint: 'Restart the daemon, which applies them. If no daemon is running: idctl migrate',
     });
     expect(pending.failed['migrations']?.message).toMatch(/^0001-first and \d+ more not applied$/);
     const gone = await doctor(['--json'], {

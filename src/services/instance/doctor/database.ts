@@ -55,7 +55,7 @@ function checkMigrations(database: Database): Promise<Check> {
     const more = pending.length === 1 ? '' : ` and ${pending.length - 1} more`;
     return wrong(`${pending[0]}${more} not applied`, [
       'Restart the daemon, which applies them.',
-      { say: 'If no daemon runs', operation: 'migrate' },
+      { say: 'If no daemon is running', operation: 'migrate' },
     ]);
   });
 }
