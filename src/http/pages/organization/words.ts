@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { projectRoles } from '../../../services/foundation/project-roles.ts';
 import { memberView } from '../../../services/tenancy/memberships/membership.ts';
 
 /** A member as the operations show them. */
@@ -41,3 +42,8 @@ export function roleOptions(isGiven: (role: Role) => boolean): Record<string, st
   const { options } = memberView.shape.role;
   return Object.fromEntries(options.filter(isGiven).map((role) => [role, names[role]]));
 }
+
+/** The choices of a field for a role in a project. */
+export const projectRoleOptions = Object.fromEntries(
+  projectRoles.map(({ role, grants }) => [role, `${role}: ${grants}`]),
+);

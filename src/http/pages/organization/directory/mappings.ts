@@ -1,5 +1,4 @@
 import { parse } from '../../../../input.ts';
-import { projectRoles } from '../../../../services/foundation/project-roles.ts';
 import {
   addMapping,
   listMappings,
@@ -14,6 +13,7 @@ import { operationForm, type Page, type ShownPage, type Visit, viewPage } from '
 import { area, choice, field, notice, postForm } from '../../parts.ts';
 import { badge, endingLink, pageLinks, rows } from '../../rows.ts';
 import { goTo, sheet } from '../sheet.ts';
+import { projectRoleOptions } from '../words.ts';
 import { backTo } from './overview.ts';
 import { path as directory, pathOf as directoryOf } from './path.ts';
 
@@ -124,11 +124,8 @@ async function projectForm(visit: Visit, at: string, draft: Draft): Promise<Html
       : field(draft, {
           ...{ ...of, note: 'Its short name.', autocomplete: 'off', verbatim: true, maxLength: 60 },
         });
-  const roles = Object.fromEntries(
-    projectRoles.map(({ role, grants }) => [role, `${role}: ${grants}`]),
-  );
   const content = html`${groupField(draft, 'project-group')}${project}
-${choice(draft, { name: 'role', label: 'Role', options: roles, value: 'member' })}
+${choice(draft, { name: 'role', label: 'Role', options: projectRoleOptions, value: 'member' })}
 <button type="submit">Add role in project</button>`;
   return postForm(visit, at, content);
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { parse } from '../../../../input.ts';
 import { isAllowed, isEnoughInside } from '../../../../services/foundation/authority/require.ts';
 import type { ProjectRight } from '../../../../services/foundation/authority/table.ts';
-import { projectRoles } from '../../../../services/foundation/project-roles.ts';
 import { showOrganization } from '../../../../services/tenancy/organizations/operations.ts';
 import {
   addProjectMember,
@@ -24,7 +23,7 @@ import {
 import { choice, field, postForm } from '../../parts.ts';
 import { badge, endingLink, pageLinks, rows } from '../../rows.ts';
 import { goTo, sheet } from '../sheet.ts';
-import { roleWords } from '../words.ts';
+import { projectRoleOptions, roleWords } from '../words.ts';
 import { path as listPath } from './list.ts';
 
 const path = `${listPath}/:project`;
@@ -125,10 +124,6 @@ interface Changing {
   isAdmin: boolean;
 }
 
-const roleOptions = Object.fromEntries(
-  projectRoles.map(({ role, grants }) => [role, `${role}: ${grants}`]),
-);
-
 function memberRow(member: Member, changing: Changing | false) {
   const { userId, name, email, role, synced } = member;
   const shown = { name, mark: badge(role), facts: [email ?? '', roleWords(member)] };
@@ -138,7 +133,7 @@ function memberRow(member: Member, changing: Changing | false) {
   const note = synced && 'Group sync then leaves the role alone.';
   const select = choice(draft, {
     ...{ name: 'role', id: `role-${userId}`, label: 'New role', value: role },
-    ...{ options: roleOptions, ...(note && { note }) },
+    ...{ options: projectRoleOptions, ...(note && { note }) },
   });
   const content = html`${select}<button class="small" type="submit">Change role</button>`;
   return {
@@ -152,7 +147,7 @@ ${postForm(visit, `${at}/members/${userId}`, content)}</details>`,
 function addSection(visit: Visit, at: string, draft: Draft): Html {
   const note = 'The person must be a member of the organization.';
   const content = html`${field(draft, { name: 'user', label: 'E-mail address', note, autocomplete: 'off', verbatim: true, maxLength: 320 })}
-${choice(draft, { name: 'role', label: 'Role', options: roleOptions, value: 'member' })}
+${choice(draft, { name: 'role', label: 'Role', options: projectRoleOptions, value: 'member' })}
 <button type="submit">Add to project</button>`;
   return html`<section aria-labelledby="add"><h2 id="add">Add a person</h2>
 ${postForm(visit, `${at}/members`, content)}</section>`;
