@@ -93,6 +93,7 @@ function stateSection(visit: Visit, at: string, { url, enabled, failingSince }: 
     facts: [
       failingSince !== null && `No message has been accepted since ${minuteText(failingSince)}.`,
       !enabled && 'What happens now is not sent later.',
+      'With a new secret, the old one also signs for 24 hours.',
     ],
   };
   const toggle = button(visit, at, enabled ? 'Switch off' : 'Switch on', {
@@ -100,8 +101,7 @@ function stateSection(visit: Visit, at: string, { url, enabled, failingSince }: 
   });
   return html`<section aria-labelledby="state"><h2 id="state">Address</h2>
 ${rows([shown])}
-<div class="buttons">${button(visit, `${at}/test`, 'Test')}${toggle}${button(visit, `${at}/rotate`, 'New secret')}${endingLink(`${at}/remove`, 'Remove')}</div>
-<p class="quiet">With a new secret, the old one also signs for 24 hours.</p></section>`;
+<div class="buttons">${button(visit, `${at}/test`, 'Test')}${toggle}${button(visit, `${at}/rotate`, 'New secret')}${endingLink(`${at}/remove`, 'Remove')}</div></section>`;
 }
 
 function eventsSection(visit: Visit, at: string, { events, enabled }: Webhook): Html {
