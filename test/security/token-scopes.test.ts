@@ -64,13 +64,13 @@ type Act = (client: Client) => ReturnType<Client['send']>;
 /** Requests that let others in: the right that each needs, its name, and an attacker's request. */
 const admissions: [Right, string, Act][] = [
   ['sso.change', 'a provider of one’s own', (c) => c.send('PUT', `${org}/sso`, { body: own })],
-  ['sso.change', 'no provider', (c) => c.send('DELETE', `${org}/sso`)],
+  ['sso.remove', 'no provider', (c) => c.send('DELETE', `${org}/sso`)],
   [
     'ldap.change',
     'a directory of one’s own',
     (c) => c.send('PUT', `${org}/ldap`, { body: directory }),
   ],
-  ['ldap.change', 'no directory', (c) => c.send('DELETE', `${org}/ldap`)],
+  ['ldap.remove', 'no directory', (c) => c.send('DELETE', `${org}/ldap`)],
   [
     'domains.change',
     'another domain',
@@ -89,7 +89,7 @@ const admissions: [Right, string, Act][] = [
   ],
   ['clients.change', 'the secret', (c) => c.post(`${org}/clients/Wiki/rotate`)],
   ['domains.change', 'a verified domain', (c) => c.post(`${org}/domains/acme.test/verify`)],
-  ['domains.change', 'no domain', (c) => c.send('DELETE', `${org}/domains/acme.test`)],
+  ['domains.remove', 'no domain', (c) => c.send('DELETE', `${org}/domains/acme.test`)],
   [
     'signin.change',
     'sign-in settings',

@@ -81,8 +81,11 @@ export const authority = {
 
   'domains.see': { least: 'admin', effect: 'reads' },
   'domains.change': { least: 'admin', effect: 'letsIn' },
+  'domains.remove': { least: 'admin', effect: 'letsIn' },
   'sso.see': { least: 'admin', effect: 'reads' },
   'sso.change': { least: 'admin', effect: 'letsIn' },
+  /** Switches the connection off, or removes it. */
+  'sso.remove': { least: 'admin', effect: 'letsIn' },
   /** Sends requests to the provider on behalf of the organization. */
   'sso.test': { least: 'admin', effect: 'changes' },
   /** A relink unlinks accounts, so that identities of a new provider or directory can be linked. */
@@ -92,6 +95,7 @@ export const authority = {
   'ldap.relink': { least: 'owner', session: 'always', effect: 'letsIn' },
   'ldap.see': { least: 'admin', effect: 'reads' },
   'ldap.change': { least: 'admin', effect: 'letsIn' },
+  'ldap.remove': { least: 'admin', effect: 'letsIn' },
   /** Queries the directory, and counts refused passwords. */
   'ldap.test': { least: 'admin', effect: 'changes' },
   'signin.see': { least: 'admin', effect: 'reads' },

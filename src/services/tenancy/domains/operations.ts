@@ -139,7 +139,7 @@ export const assertDomain = operation({
  * among them (security D5).
  */
 export const removeDomain = operation({
-  authority: 'domains.change',
+  authority: 'domains.remove',
   input: domainInput,
   output: domainRemovedView,
   ends: {

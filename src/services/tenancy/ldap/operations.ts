@@ -113,7 +113,7 @@ export const enableLdap = operation({
 
 /** Stops new sign-ins through the directory; sessions continue. Returns the affected people. */
 export const disableLdap = operation({
-  authority: 'ldap.change',
+  authority: 'ldap.remove',
   input: refInput,
   output: ldapDisabledView,
   ends: ending.disabling,
@@ -138,7 +138,7 @@ export const disableLdap = operation({
  * entries (security I1).
  */
 export const removeLdap = operation({
-  authority: 'ldap.change',
+  authority: 'ldap.remove',
   input: refInput,
   output: ldapRemovedView,
   ends: ending.removing,

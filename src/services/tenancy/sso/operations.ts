@@ -125,7 +125,7 @@ export const enableSso = operation({
 
 /** Stops new sign-ins through the connection; sessions continue. Returns the affected people. */
 export const disableSso = operation({
-  authority: 'sso.change',
+  authority: 'sso.remove',
   input: refInput,
   output: ssoDisabledView,
   ends: ending.disabling,
@@ -150,7 +150,7 @@ export const disableSso = operation({
  * subjects (security I1).
  */
 export const removeSso = operation({
-  authority: 'sso.change',
+  authority: 'sso.remove',
   input: refInput,
   output: ssoRemovedView,
   ends: ending.removing,
