@@ -4,6 +4,7 @@ import type { Config } from './config/schema.ts';
 import type { PasswordHasher } from './crypto/password.ts';
 import type { Keyring } from './crypto/seal.ts';
 import type { TokenScope } from './database/models/access-token.ts';
+import type { SetupPart } from './database/models/setup-link.ts';
 import type { DatabaseLoad } from './database/open.ts';
 import type { Refusal } from './errors.ts';
 import type { Memory } from './host/memory.ts';
@@ -51,6 +52,17 @@ export type Actor =
   | ({ kind: 'user'; accountId: string; name: string } & Proof)
   /** The provisioning client of one organization, authenticated with its SCIM token. */
   | { kind: 'scim'; organizationId: string; name: string }
+  /**
+   * The holder of a setup link, who may set up some parts of one organization. The name is the
+   * address that the link was made for.
+   */
+  | {
+      kind: 'setupLink';
+      id: string;
+      organizationId: string;
+      name: string;
+      parts: readonly SetupPart[];
+    }
   /** An app that has authenticated with its secret. */
   | { kind: 'app'; appId: string; name: string }
   | { kind: 'system'; name: string }

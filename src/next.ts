@@ -53,6 +53,7 @@ export const operations = {
   'scim.log': ['org'],
   'scim.token.rotate': ['org'],
   serve: [],
+  'setup-link.list': ['org'],
   'signin.show': ['org'],
   'sso.approve': ['org'],
   'sso.attempts': ['org'],

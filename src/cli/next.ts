@@ -61,6 +61,7 @@ export const commands: Record<OperationName, string> = {
   'scim.log': 'scim log [--org <org>]',
   'scim.token.rotate': 'scim token rotate [--org <org>]',
   serve: 'serve',
+  'setup-link.list': 'setup-link list [--org <org>]',
   'signin.show': 'signin show [--org <org>]',
   'sso.approve': 'sso approve [--org <org>]',
   'sso.attempts': 'sso attempts [--org <org>]',

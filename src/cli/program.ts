@@ -20,6 +20,7 @@ const groups: Record<string, Record<string, () => Promise<(program: Command) => 
     org: async () => (await import('./commands/org.ts')).addOrganizationCommands,
     user: async () => (await import('./commands/user.ts')).addUserCommands,
     member: async () => (await import('./commands/member.ts')).addMemberCommands,
+    'setup-link': async () => (await import('./commands/setup-link.ts')).addSetupLinkCommands,
     invitation: async () => (await import('./commands/invitation.ts')).addInvitationCommands,
     project: async () => (await import('./commands/project.ts')).addProjectCommands,
     'project-member': async () => (await import('./commands/project.ts')).addProjectMemberCommands,

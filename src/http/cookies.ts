@@ -16,7 +16,8 @@ export type CookieName =
   | 'second_factor'
   | 'sign_up'
   | 'passkey'
-  | 'form';
+  | 'form'
+  | 'idctl-setup';
 
 /** A cookie to set for `maxAge` seconds; an empty value with `maxAge` 0 clears it. */
 export interface CookieChange {
@@ -88,6 +89,11 @@ export function signUpCookie(ticket: string): CookieChange {
 /** The cookie that forms and waiting authorizations are bound to. */
 export function formCookie(browser: string): CookieChange {
   return { name: 'form', value: browser, maxAge: 24 * 3600 };
+}
+
+/** The secret of the browser to which a setup link is bound; counts only for pages below `/setup`. */
+export function setupCookie(browser: string, maxAge: number): CookieChange {
+  return { name: 'idctl-setup', value: browser, maxAge };
 }
 
 /** The cookie that binds a passkey's challenge to this browser. */

@@ -20,11 +20,14 @@ import { projectListPages } from './pages/organization/projects/list.ts';
 import { projectPages } from './pages/organization/projects/project.ts';
 import { settingsPages } from './pages/organization/settings/overview.ts';
 import { webhookPages } from './pages/organization/settings/webhook.ts';
-import { domainPages } from './pages/organization/sign-in/domains.ts';
-import { ldapPages } from './pages/organization/sign-in/ldap.ts';
-import { signInSettingsPages } from './pages/organization/sign-in/overview.ts';
-import { ssoPages } from './pages/organization/sign-in/sso.ts';
+import { domainEndingPages, domainPages } from './pages/organization/sign-in/domains.ts';
+import { ldapEndingPages, ldapPages } from './pages/organization/sign-in/ldap.ts';
+import { showSignIn, signInSettingsPages } from './pages/organization/sign-in/overview.ts';
+import { path as signInPath } from './pages/organization/sign-in/path.ts';
+import { ssoEndingPages, ssoPages } from './pages/organization/sign-in/sso.ts';
 import type { Page } from './pages/page.ts';
+import { setupEntryPages } from './pages/setup/entry.ts';
+import { setupPages } from './pages/setup/overview.ts';
 import { operationRoutes } from './routes/list.ts';
 import { referenceRoutes } from './routes/reference.ts';
 import type { Surface } from './server.ts';
@@ -48,14 +51,20 @@ export const pages: Page[] = [
   ...projectListPages,
   ...projectPages,
   ...signInSettingsPages,
-  ...domainPages,
-  ...ssoPages,
-  ...ldapPages,
+  ...domainPages(signInPath, showSignIn),
+  ...domainEndingPages,
+  ...ssoPages(signInPath),
+  ...ssoEndingPages,
+  ...ldapPages(signInPath),
+  ...ldapEndingPages,
   ...scimPages,
   ...pushedPages,
   ...mappingPages,
   ...settingsPages,
   ...webhookPages,
+  ...setupPages,
+  // After the pages behind a link: its path would match them too.
+  ...setupEntryPages,
   ...logoutPages,
 ];
 

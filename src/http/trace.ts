@@ -42,7 +42,7 @@ export function traceRequests(log: Logger): RequestHandler {
       const line = {
         requestId,
         method,
-        path: path.slice(0, 256),
+        path: loggedPath(path),
         status: response.statusCode,
         ms: Math.round(performance.now() - startedAt),
         ...(response.writableFinished ? {} : { aborted: true }),
@@ -59,6 +59,12 @@ export function traceRequests(log: Logger): RequestHandler {
     });
     next();
   };
+}
+
+/** The path without the token of a setup link (security X4). */
+function loggedPath(path: string): string {
+  const hidden = path.replace(/^(\/+setup\/+)(?!(domains|sso|ldap|scim|done)(\/|$))[^/]+/i, '$1…');
+  return hidden.slice(0, 256);
 }
 
 /** The fields that the log adds to the code of a refusal: the hidden reason, and the error. */

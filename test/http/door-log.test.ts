@@ -49,6 +49,17 @@ test('X4 the log has one line for each request, without its query, headers or bo
   expect(JSON.stringify(door.log)).not.toContain('canary');
 });
 
+test('X4 O13 the log does not contain the token of a setup link, however its address is typed', async () => {
+  const door = await openDoor([]);
+  const tokens = ['/setup/canary-1', '//Setup/canary-2', '/setup//canary-3', '/setup/canary-4/x'];
+  for (const path of tokens) await door.get(path);
+  await door.get('/setup/domains/acme.test/verify');
+  await expect.poll(() => door.log.length).toBe(5);
+  expect(JSON.stringify(door.log)).not.toContain('canary');
+  expect(door.log[0]).toMatchObject({ path: '/setup/…' });
+  expect(door.log[4]).toMatchObject({ path: '/setup/domains/acme.test/verify' });
+});
+
 test('X4 the log drops every field that is not listed', () => {
   const lines: string[] = [];
   const log = createLog({ log: { level: 'info' } }, { write: (line) => lines.push(line) });

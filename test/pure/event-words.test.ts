@@ -50,6 +50,7 @@ const actors: Event['actor'][] = [
   { kind: 'operator', name: 'operator' },
   { kind: 'scim', name: 'scim' },
   { kind: 'app', id: someId, name: 'deploys' },
+  { kind: 'setupLink', id: someId, name: 'it@vendor.test' },
   { kind: 'system', name: 'upkeep' },
   { kind: 'anonymous' },
 ];

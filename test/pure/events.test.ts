@@ -97,7 +97,7 @@ test('spec §6 docs/events.md documents every kind with its data', async () => {
 const impersonal = [
   // `domain` is one that an organization has verified.
   'domain',
-  ...['account', 'app', 'holder', 'invitation', 'passkey', 'record', 'session'],
+  ...['account', 'app', 'holder', 'invitation', 'passkey', 'record', 'session', 'setupLink'],
   ...['from', 'issuer', 'kind', 'method', 'origin', 'project', 'role', 'scope', 'to'],
   ...['by', 'purpose', 'reason', 'why'],
 ];

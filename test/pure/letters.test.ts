@@ -73,6 +73,7 @@ const notices: { [What in Notice['what']]: Extract<Notice, { what: What }> } = {
   'address-changed': { what: 'address-changed', address: 'old' },
   'social-linked': { what: 'social-linked', provider: 'Google' },
   'admin-token-made': { what: 'admin-token-made', name: evil, regenerated: false },
+  'setup-finished': { what: 'setup-finished', organization: evil, by: 'it@vendor.test' },
   'new-browser': { what: 'new-browser', method: 'password' },
 };
 

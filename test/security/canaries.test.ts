@@ -11,6 +11,7 @@ import { dialect } from '../support/database.ts';
 import { type Answer, type Client, createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
+import { open } from '../support/pages.ts';
 import { mailUser, type Smtp, startSmtp } from '../support/smtp.ts';
 import { vouch } from './returning.ts';
 
@@ -84,6 +85,7 @@ async function live(): Promise<void> {
     await atTheTerminal();
     await byPassword();
     await byRecoveryCode();
+    await bySetupLink();
     await byMail();
     await byProvider();
     await wrongly();
@@ -247,6 +249,22 @@ async function byMail(): Promise<void> {
   see(await browser.post('/api/v1/auth/magic-code', { email: eve }));
   while (!daemon.log().includes('mail not sent')) await pause(50);
   await run(['event', 'list', '--json']);
+}
+
+async function bySetupLink(): Promise<void> {
+  const vendor = `it@${domain}`;
+  const words = ['setup-link', 'create', '--org', 'acme', '--for', 'domain,sso'];
+  const { out } = await site.run([...words, '--email', vendor, '--json']);
+  const { pathname } = new URL(JSON.parse(out).url);
+  learn('setupToken', pathname.split('/').at(-1));
+  await smtp.letterTo(vendor);
+  const opener = createClient(daemon.url, { keepCookies: true });
+  await (await open(opener, pathname)).submit(pathname);
+  learn('setupBrowser', opener.jar.get('idctl-setup'));
+  see(await opener.get('/setup'));
+  see(await createClient(daemon.url).get(pathname));
+  see(await createClient(daemon.url).get(`/setup/${secrets.query}`));
+  await run(['setup-link', 'list', '--org', 'acme', '--json']);
 }
 
 const refusing = () => ({

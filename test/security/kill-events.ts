@@ -29,15 +29,17 @@ import {
 import { deleteOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { deleteUser } from '../../src/services/tenancy/profile/operations.ts';
 import { resetMemberFactor } from '../../src/services/tenancy/second-factor/operations.ts';
+import { revokeSetupLink } from '../../src/services/tenancy/setup-links/operations.ts';
 import { disableSso, removeSso, saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { removeWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { organization, password } from '../support/builders.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
+import { open } from '../support/pages.ts';
 import { clientOf } from '../support/scim-client.ts';
 import { registration, signInAt } from '../support/sso.ts';
-import type { Stage } from './kill-probes.ts';
+import { type Stage, setupBrowser } from './kill-probes.ts';
 import { bearing, expected, mailedCode, sessionOf, totpCode, type World } from './kill-scene.ts';
 
 /** An act that may end credentials. It throws if it fails. */
@@ -228,6 +230,12 @@ export const events: Record<string, Act> = {
     removeClient(idctl.operator(), { org: scene.org.id, client: 'App' }),
   'invitation revoked': ({ idctl, scene }) =>
     revokeInvitation(idctl.operator(), { org: scene.org.id, id: scene.invitation.id }),
+  'setup link revoked': ({ idctl, scene }) =>
+    revokeSetupLink(idctl.operator(), { id: scene.setupLink.id }),
+  'setup link finished': async (stage) => {
+    const page = await open(setupBrowser(stage), '/setup/done');
+    if ((await page.submit('/setup/done')).status !== 200) throw new Error('not finished');
+  },
   'organization deleted': (stage) => deleteOrganization(...inOrganization(stage)),
 };
 

@@ -3,7 +3,7 @@ import { Refusal } from '../../src/errors.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
 import { fresh, password } from '../support/builders.ts';
-import type { Answer } from '../support/http.ts';
+import type { Answer, Client } from '../support/http.ts';
 import { signInByLdap } from '../support/ldap.ts';
 import type { MailingIdctl } from '../support/mail.ts';
 import { open } from '../support/pages.ts';
@@ -120,6 +120,11 @@ export const probes: Probe[] = [
   { credential: 'access token of an application', table: 'provider_records', works: accessWorks },
   { credential: 'refresh token of an application', table: 'provider_records', works: refreshWorks },
   { credential: 'code of an application', table: 'provider_records', works: codeWorks },
+  {
+    credential: 'setup link',
+    table: 'setup_links',
+    works: async (stage) => (await open(setupBrowser(stage), '/setup')).status === 200,
+  },
   { credential: 'webhook secret', table: 'webhooks', works: signsDeliveries },
   {
     credential: 'password',
@@ -188,6 +193,13 @@ export const probes: Probe[] = [
   { credential: 'second factor', table: 'accounts', works: isAskedFor },
   { credential: 'recovery code', table: 'recovery_codes', works: recovers },
 ];
+
+/** The browser that opened the setup link. */
+export function setupBrowser({ idctl, scene }: Stage): Client {
+  const client = idctl.client({ keepCookies: true });
+  for (const [name, value] of Object.entries(scene.setupLink.cookies)) client.jar.set(name, value);
+  return client;
+}
 
 /** Whether a new event is delivered, signed with the secret shown when the webhook was added. */
 async function signsDeliveries({ idctl, scene, world }: Stage): Promise<boolean> {

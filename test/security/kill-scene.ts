@@ -12,6 +12,7 @@ import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
+import { createSetupLink } from '../../src/services/tenancy/setup-links/operations.ts';
 import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
 import { password } from '../support/builders.ts';
 import { copyOfDatabase, migratedDatabaseUrl } from '../support/database.ts';
@@ -157,10 +158,22 @@ async function play(idctl: MailingIdctl, counterparts: Counterparts) {
     invitation: { ...invite, ...(expected(invitation) as { id: string; token: string }) },
     scim: (await rotateScimToken(operator, { org: org.slug })).token,
     webhook: await addWebhook(operator, webhook),
+    setupLink: await openSetupLink(idctl, org.slug),
     pending: await waiting(idctl, counterparts),
     client,
     application: await playApplication(idctl, client, sessions.password),
   };
+}
+
+/** A setup link of the organization, and the cookies of the browser that opened it. */
+async function openSetupLink(idctl: MailingIdctl, org: string) {
+  const input = createSetupLink.input.parse({ org, for: ['domain'] });
+  const { id, url } = await createSetupLink(idctl.operator(), input);
+  const browser = idctl.client({ keepCookies: true });
+  const { pathname } = new URL(url);
+  const page = await (await open(browser, pathname)).submit(pathname);
+  if (page.status !== 200) throw new Error(`the setup link was answered ${page.status}`);
+  return { id, cookies: Object.fromEntries(browser.jar) };
 }
 
 /** Ada's first SSO sign-in creates her account. Then she gets a password and the role admin. */

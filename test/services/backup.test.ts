@@ -204,7 +204,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(await secret('pat', 'list', '--user', user)).not.toMatch(/suspended/i);
     expect(await count(target, `events WHERE kind = 'backup.restored'`)).toBe(1);
     expect(await count(target, `webhook_deliveries WHERE status = 'dead'`)).toBe(1);
-    for (const table of ['login_links', 'invitations', 'outbox'])
+    for (const table of ['login_links', 'invitations', 'setup_links', 'outbox'])
       expect([table, await count(target, table)]).toEqual([table, 0]);
   });
 
@@ -230,6 +230,7 @@ describe.skipIf(missing)('a backup made under load', () => {
     expect(await count(target, 'apps WHERE suspended_at IS NULL')).toBe(1);
     expect(await count(target, 'scim_tokens WHERE suspended_at IS NULL')).toBe(1);
     expect(await count(target, 'invitations')).toBe(1);
+    expect(await count(target, 'setup_links')).toBe(0);
     expect(await count(target, 'sessions WHERE ended_at IS NULL')).toBe(0);
   });
 

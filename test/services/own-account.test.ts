@@ -301,7 +301,7 @@ describe('the export of the own data', () => {
     const shown = [
       ...['accounts', 'account_browsers', 'sessions', 'access_tokens', 'apps', 'passkeys'],
       ...['identities', 'invitations', 'memberships', 'project_memberships', 'scim_records'],
-      ...['recovery_codes', 'tombstones'],
+      ...['recovery_codes', 'setup_links', 'tombstones'],
     ];
     // Secrets that are valid for minutes, and people whose roles a job plans.
     const leftOut = ['mail_codes', 'login_links', 'pending_sign_ins', 'scim_replans'];

@@ -5,6 +5,7 @@ import { Domain } from '../../src/database/models/domain.ts';
 import { GroupMapping } from '../../src/database/models/group-mapping.ts';
 import { Membership } from '../../src/database/models/membership.ts';
 import { Project } from '../../src/database/models/project.ts';
+import { SetupLink } from '../../src/database/models/setup-link.ts';
 import { Webhook } from '../../src/database/models/webhook.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import type { Cap } from '../../src/services/foundation/limits/caps.sql.ts';
@@ -36,6 +37,16 @@ const fill: Record<Cap, (org: string, count: number) => Promise<unknown>> = {
         postLogoutRedirectUris: [],
         pkce: true,
         idTokenAlg: 'RS256' as const,
+      })),
+    ),
+  setupLinks: (org, count) =>
+    SetupLink.bulkCreate(
+      rows(count, () => ({
+        ...row(org),
+        tokenHash: orderedId(),
+        parts: ['domain' as const],
+        madeBy: { kind: 'operator' as const },
+        expiresAt: new Date('9999-01-01'),
       })),
     ),
   projects: (org, count) =>

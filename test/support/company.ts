@@ -23,6 +23,7 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
+import { createSetupLink } from '../../src/services/tenancy/setup-links/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/operations.ts';
@@ -55,6 +56,8 @@ export interface Company {
   delivery: string;
   /** The id of an invitation that has not been accepted. */
   invitation: string;
+  /** The id of a setup link. */
+  setupLink: string;
   /** The id of a client that each of these people is signed in to. */
   clientId: string;
   /** The reference of a refused sign-in of `victim`. */
@@ -109,7 +112,14 @@ export async function foundCompany(instance: Idctl): Promise<Company> {
   const account = await Account.findOne({ where: { email: 'victim@acme.test' } });
   await recordRefusedSignIn(refused, { method: 'password', account, reason: 'wrong_password' });
   const { requestId: reference } = refused;
-  const ids = { group, mapping: mapping.id, invitation: invitation.id, clientId, reference };
+  const setupLink = await createSetupLink(
+    operator,
+    createSetupLink.input.parse({ org: 'acme', for: ['domain'] }),
+  );
+  const ids = {
+    ...{ group, mapping: mapping.id, invitation: invitation.id, setupLink: setupLink.id },
+    ...{ clientId, reference },
+  };
   return { instance, ...people, ...webhook, ...ids };
 }
 
@@ -218,6 +228,7 @@ export const samples: Record<string, Sample> = {
     body: { email: 'sam@acme.test', code: '000000', newPassword: 'a staple of another kind' },
   },
   'POST /api/v1/orgs/:org/invitations': { body: { email: 'guest@acme.test', role: 'member' } },
+  'POST /api/v1/orgs/:org/setup-links': { body: { for: ['domain', 'sso'] } },
   'POST /api/v1/invitations/accept': { body: { token: 'none' } },
   'POST /api/v1/auth/refresh': { body: { refreshToken: 'none' } },
   'POST /api/v1/auth/logout': { body: {} },
@@ -306,6 +317,7 @@ export function keysOf(
   const ids: Record<string, string> = {
     'group-mappings': company.mapping,
     invitations: company.invitation,
+    'setup-links': company.setupLink,
     webhooks: company.webhook,
     tokens: whose.spareToken,
     passkeys: whose.sparePasskey,

@@ -38,6 +38,7 @@ export const tablesWithAge = [
   'refresh_tokens',
   'scim_requests',
   'sessions',
+  'setup_links',
   'signing_keys',
   'spent_states',
   'sso_attempts',

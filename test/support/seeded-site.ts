@@ -23,6 +23,7 @@ import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
+import { createSetupLink } from '../../src/services/tenancy/setup-links/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { listDeliveries } from '../../src/services/tenancy/webhooks/delivery/operations.ts';
@@ -148,6 +149,7 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
     email: 'ina@example.com',
     role: 'member',
   });
+  await createSetupLink(operator, createSetupLink.input.parse({ org, for: ['domain'] }));
   const { secret: totpSecret } = await startTotp.forOperator(
     operator,
     startTotp.forOperator.input.parse({ user }),

@@ -72,6 +72,7 @@ const fields: Fields<z.output<typeof restoredView>> = [
   ['Sessions ended', (view) => view.ended.sessions],
   ['Bot tokens ended', (view) => view.ended.botTokens],
   ['Invitations ended', (view) => view.ended.invitations],
+  ['Setup links ended', (view) => view.ended.setupLinks],
   ['Recovery codes ended', (view) => view.ended.recoveryCodes],
   ['Tokens suspended', (view) => view.suspended.tokens],
   ['Apps suspended', (view) => view.suspended.apps],

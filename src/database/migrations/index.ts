@@ -42,6 +42,7 @@ import { erasures } from './0044-erasures.ts';
 import { accountBrowsers } from './0045-account-browsers.ts';
 import { formerAddresses } from './0046-former-addresses.ts';
 import { eventKinds } from './0047-event-kinds.ts';
+import { setupLinks } from './0048-setup-links.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   accountBrowsers,
   formerAddresses,
   eventKinds,
+  setupLinks,
 ];

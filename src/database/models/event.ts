@@ -3,7 +3,7 @@ import { column, rowOf } from './columns.ts';
 
 /** The person, program or system that caused an event. */
 export interface EventActor {
-  kind: 'operator' | 'user' | 'app' | 'scim' | 'system' | 'anonymous';
+  kind: 'operator' | 'user' | 'app' | 'scim' | 'setupLink' | 'system' | 'anonymous';
   id?: string;
   name?: string;
 }

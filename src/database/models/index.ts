@@ -35,6 +35,7 @@ import { ScimEmail, ScimRecord, ScimShift } from './scim-record.ts';
 import { ScimRequest } from './scim-request.ts';
 import { ScimToken } from './scim-token.ts';
 import { Session } from './session.ts';
+import { SetupLink } from './setup-link.ts';
 import { SignInSettings } from './sign-in-settings.ts';
 import { SigningKey } from './signing-key.ts';
 import { SpentState } from './spent-state.ts';
@@ -85,6 +86,7 @@ const models = [
   LdapConnection,
   MailCode,
   Invitation,
+  SetupLink,
   SignInSettings,
   LoginLink,
   Webhook,

@@ -4,6 +4,7 @@ import { Refusal, refuseField } from '../../errors.ts';
 import { requireWithoutBody } from '../../services/foundation/operation.ts';
 import { findPendingReturn } from '../../services/signin/pending.ts';
 import { type Application, findApplication } from '../../services/signin/provider/application.ts';
+import { findSetupActor, setupLinkInvalid } from '../../services/tenancy/setup-links/setup-link.ts';
 import { findCredential } from '../authenticate.ts';
 import { refuseNul } from '../body/check.ts';
 import { readForm } from '../body/form.ts';
@@ -24,6 +25,7 @@ const bodyLimit = 100 * 1024;
 /** Answers the requests of a page. */
 export function answerPage(page: Page, { app, origins, authenticate }: Door): RequestHandler {
   const policy = pagePolicy(app.config);
+  const byLink = isBehindSetupLink(page);
   const secure = origins.own.startsWith('https:');
   return async (request, response) => {
     const trace = traceOf(request);
@@ -34,18 +36,23 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const received = await receive(request, response, {
       origins,
       who: async () => {
-        const ctx = await recognize(openRequest(app, request), request, authenticate);
+        const opened = openRequest(app, request);
+        const ctx = byLink
+          ? await recognizeLink(opened, cookie('idctl-setup'))
+          : await recognize(opened, request, authenticate);
         trace.actor = ctx.actor;
         return { ctx, token: formToken(ctx, browser) };
       },
       right: async ({ ctx }) => {
         refuseNul(request.params);
         if (page.access === 'public') return;
+        if (byLink) return requireLink(ctx, page, request);
         if (!isSignedIn(ctx)) return sendToRenewal(page, request, response);
         if (isRenewed(page, request)) return sendOn(page, request, response);
         if (page.access !== 'person') await requireWithoutBody(ctx, page.access, request.params);
       },
-      read: ({ token }) => readFields(page, token, request, response),
+      read: ({ token, ctx }) =>
+        readFields(page, token, { request, response, fixed: fixedFor(ctx, request) }),
     });
     if (received === null) return;
     const { who, given } = received;
@@ -57,7 +64,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const rehearse: Visit['rehearse'] = (operation, input) =>
       operation.rehearse?.(ctx, input) ?? app.rehearse(() => operation(ctx, input));
     // Before the page acts: if it fails afterwards, a secret that is shown once would be lost.
-    const links = page.access === 'public' ? null : await navigation(ctx, page, given);
+    const links = page.access === 'public' || byLink ? null : await navigation(ctx, page, given);
     const reply = await page.answer({ ctx, token, cookie, given, rehearse });
     const further = 'origins' in reply ? reply.origins : [];
     const script = 'script' in reply && reply.script === true;
@@ -67,6 +74,31 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
     const shown = { ...reply, application: application?.name };
     send(presentPage(lookOf(app.config), shown, links), reply, request, response);
   };
+}
+
+/** Whether only the cookie of a setup link opens the page (security O13). */
+function isBehindSetupLink({ path, access }: Page): boolean {
+  return access !== 'public' && `${path}/`.startsWith('/setup/');
+}
+
+/** The context with the actor of a setup link. No other credential counts. */
+async function recognizeLink(ctx: Context, secret: string | undefined): Promise<Context> {
+  const actor = await findSetupActor(ctx, secret);
+  return actor === null ? ctx : { ...ctx, actor };
+}
+
+async function requireLink(ctx: Context, { access }: Page, { params }: Request): Promise<void> {
+  const { actor } = ctx;
+  if (actor.kind !== 'setupLink' || access === 'person') throw setupLinkInvalid();
+  await requireWithoutBody(ctx, access, { ...params, org: actor.organizationId });
+}
+
+/** The fields that the request cannot choose: those of the path, and the organization of a link. */
+function fixedFor({ actor }: Context, { params }: Request): Record<string, string> {
+  // A path has no wildcard, so each key is a text.
+  const keys = Object.entries(params).map(([key, value]) => [key, String(value)]);
+  const org = actor.kind === 'setupLink' ? { org: actor.organizationId } : {};
+  return { ...Object.fromEntries(keys), ...org };
 }
 
 /** The context with the actor of the request's credential. Ignores an invalid credential. */
@@ -86,7 +118,15 @@ export async function recognize(
   }
 }
 
-async function readFields(page: Page, token: string, request: Request, response: Response) {
+async function readFields(
+  page: Page,
+  token: string,
+  {
+    request,
+    response,
+    fixed,
+  }: { request: Request; response: Response; fixed: Record<string, string> },
+) {
   const isForm = page.method === 'POST';
   const sent = isForm ? await readForm(request, response, bodyLimit) : knownQuery(page, request);
   if (sent === null) return null;
@@ -102,16 +142,10 @@ async function readFields(page: Page, token: string, request: Request, response:
       'The input contains a character that is not allowed. Type it again instead of pasting it.',
     );
   }
-  const { params } = request;
-  const twice = texts.find(([field]) => Object.hasOwn(params, field));
+  const twice = texts.find(([field]) => Object.hasOwn(fixed, field));
   if (twice) throw refuseField(twice[0], 'is not a known field');
   // An empty field counts as absent.
-  return { ...Object.fromEntries(texts.filter(([, text]) => text !== '')), ...textsOf(params) };
-}
-
-/** The keys of the path. A path has no wildcard, so each is a text. */
-function textsOf(params: Request['params']): Record<string, string> {
-  return Object.fromEntries(Object.entries(params).map(([key, value]) => [key, String(value)]));
+  return { ...Object.fromEntries(texts.filter(([, text]) => text !== '')), ...fixed };
 }
 
 /** The application that the person signs in to; null if the sign-in is for idctl itself. */

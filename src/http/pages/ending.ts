@@ -54,7 +54,7 @@ ${alert(visit)}
       title: act,
       main: html`<h1>${ends.ask(view, given)}</h1>
 ${effects.map((effect) => html`<p>${effect}</p>`)}
-${postForm(visit, fillPath(path, visit.given), html`<button class="danger" type="submit">${act}</button>`, besides(path, visit.given))}
+${postForm(visit, fillPath(path, visit.given), html`<button class="danger" type="submit">${act}</button>`, besides(path, visit))}
 ${otherLinks(html`<a href="${fillPath(back, visit.given)}">Cancel</a>`)}`,
     };
   };
@@ -77,8 +77,9 @@ ${otherLinks(html`<a href="${fillPath(back, visit.given)}">Cancel</a>`)}`,
   ];
 }
 
-/** The fields that are not in the path. */
-function besides(path: string, given: Record<string, string>): Record<string, string> {
-  const keys = new Set(pathKeys(path));
+/** The fields that the form has to send: neither in the path, nor known from a setup link. */
+function besides(path: string, { ctx, given }: Visit): Record<string, string> {
+  const known = ctx.actor.kind === 'setupLink' ? ['org'] : [];
+  const keys = new Set([...pathKeys(path), ...known]);
   return Object.fromEntries(Object.entries(given).filter(([field]) => !keys.has(field)));
 }

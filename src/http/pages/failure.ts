@@ -41,7 +41,7 @@ export async function answerBrowser(
 /** The address of the sign-in page, which returns to the page that needed a session. */
 function signInAt(asked: unknown): string {
   const returnTo = typeof asked === 'string' ? asked : '/';
-  if (returnTo.startsWith('/login?')) return returnTo;
+  if (/^\/(login\?|setup\/)/.test(returnTo)) return returnTo;
   const known = /^\/(account\/.*)?(\?again=1)?$/.test(returnTo);
   return known ? '/login' : `/login?${new URLSearchParams({ returnTo })}`;
 }
@@ -64,6 +64,7 @@ const headings: Partial<Record<RefusalCode, string>> = {
   invalid_input: 'This link does not work',
   malformed_request: 'This link does not work',
   origin_refused: 'Nothing was sent',
+  setup_link_invalid: 'This link does not work',
 };
 
 /** The page for a refusal; null is a bug, which only the log explains. */

@@ -21,9 +21,13 @@ export function formToken(ctx: Context, browser: string): string {
     .digest('base64url');
 }
 
-/** The session that forms are bound to. A cookie names it also when its token has expired. */
+/**
+ * The session or setup link that forms are bound to. A cookie names the session also when its token
+ * has expired.
+ */
 function holderOf(ctx: Context): string {
   const { actor } = ctx;
+  if (actor.kind === 'setupLink') return `setup link ${actor.id}`;
   if (actor.kind === 'user' && actor.via === 'session') return actor.sessionId;
   return namedSession(ctx) ?? actor.kind;
 }
@@ -43,9 +47,11 @@ export function requireFormToken(expected: string, sent: unknown): void {
 
 type Bound = Pick<Visit, 'ctx' | 'cookie'>;
 
-/** The query value that shows a notice to this browser and account. */
+/** The query value that shows a notice to this browser, and to this account or setup link. */
 export function markNotice({ ctx, cookie }: Bound, name: string): string {
-  return mark({ ctx, cookie }, name, ctx.actor.kind === 'user' ? ctx.actor.accountId : '');
+  const { actor } = ctx;
+  if (actor.kind === 'setupLink') return mark({ ctx, cookie }, name, actor.id);
+  return mark({ ctx, cookie }, name, actor.kind === 'user' ? actor.accountId : '');
 }
 
 /** The query value that shows a notice on the sign-in page, without an account. */

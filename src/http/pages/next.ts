@@ -1,3 +1,4 @@
+import type { Actor } from '../../context.ts';
 import { type Next, type OperationName, partsOf } from '../../next.ts';
 import { fillPath, pathKeys } from '../route.ts';
 
@@ -36,8 +37,12 @@ export const operationPages: Partial<Record<OperationName, { href: string; text:
   'webhook.list': { href: '/orgs/:org/settings', text: 'Webhooks' },
 };
 
-/** The links to the pages of the operations that a hint names. The text is its sentence, if any. */
-export function linksFor(next: Next | undefined): { href: string; text: string }[] {
+/**
+ * The links to the pages of the operations that a hint names. The text is its sentence, if any. A
+ * setup link does not open these pages.
+ */
+export function linksFor(next: Next | undefined, actor?: Actor): { href: string; text: string }[] {
+  if (actor?.kind === 'setupLink') return [];
   return partsOf(next).flatMap((part) => {
     if (typeof part === 'string' || !('operation' in part)) return [];
     const page = operationPages[part.operation];

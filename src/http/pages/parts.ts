@@ -1,3 +1,4 @@
+import type { Actor } from '../../context.ts';
 import { type InputFault, moreWords } from '../../errors.ts';
 import { sentencesFor } from '../../next.ts';
 import type { SettingWords } from '../../services/foundation/setting-words.ts';
@@ -195,7 +196,7 @@ const recorded: ReadonlySet<string> = new Set([
 export function alert({
   refusal,
   ctx,
-}: Pick<Visit, 'refusal'> & { ctx?: Pick<Visit['ctx'], 'requestId'> }): Html | undefined {
+}: Pick<Visit, 'refusal'> & { ctx?: { requestId: string; actor?: Actor } }): Html | undefined {
   if (refusal === undefined) return undefined;
   const { faults, code, moreFaults } = refusal;
   const reference = recorded.has(code) ? ctx?.requestId : undefined;
@@ -205,7 +206,7 @@ export function alert({
   ];
   const said = faults.length > 0 ? sentences : [refusal.message];
   const advice = sentencesFor(refusal.hint);
-  const links = linksFor(refusal.hint);
+  const links = linksFor(refusal.hint, ctx?.actor);
   return html`<div class="alert" role="alert" id="${alertId}">
 ${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}${links.map(({ href, text }) => html`<p><a href="${href}">${text}</a></p>`)}${reference && html`<p class="quiet">Reference: <code>${reference}</code></p>`}</div>`;
 }

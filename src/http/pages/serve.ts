@@ -30,10 +30,10 @@ function isShown(pages: Page[], path: string): boolean {
   return pages.some((page) => page.method === 'GET' && page.path === path);
 }
 
-/** The nearest page above a path of an organization. */
+/** The nearest page above a path of an organization, or of a setup link. */
 function pageAbove(pages: Page[], path: string): string | undefined {
   const above = path.slice(0, path.lastIndexOf('/'));
-  if (!above.startsWith('/orgs/')) return undefined;
+  if (!/^\/(orgs|setup)\//.test(`${above}/`)) return undefined;
   return isShown(pages, above) ? above : pageAbove(pages, above);
 }
 

@@ -16,6 +16,7 @@ import { passkeyRoutes } from './passkeys.ts';
 import { projectRoutes } from './projects.ts';
 import { keyRoutes } from './reference.ts';
 import { scimRoutes } from './scim.ts';
+import { setupLinkRoutes } from './setup-links.ts';
 import { signInRoutes } from './signin.ts';
 import { socialRoutes } from './social.ts';
 import { ssoRoutes } from './sso.ts';
@@ -33,6 +34,7 @@ export const operationRoutes: Route[] = [
   ...organizationRoutes,
   ...memberRoutes,
   ...invitationRoutes,
+  ...setupLinkRoutes,
   ...projectRoutes,
   ...domainRoutes,
   ...ssoRoutes,

@@ -95,6 +95,7 @@ const groups: Record<GroupOf<SeenEventName>, string> = {
   organization: 'Organization',
   member: 'Members',
   invitation: 'Invitations',
+  setup: 'Setup links',
   project: 'Projects',
   domain: 'Domains',
   session: 'Sign-ins',

@@ -47,6 +47,9 @@ function byOf(
 ): Html {
   if (kind === 'user' && id !== undefined) return linked({ id, name }, 'A former member');
   if (kind === 'app') return html`The app ${name}`;
+  // The name is the address, if the link is for one.
+  if (kind === 'setupLink')
+    return html`The holder of a setup link${name?.includes('@') && ` (${name})`}`;
   const others: Record<string, string> = {
     operator: 'The operator of this service',
     scim: 'Your directory (SCIM)',

@@ -92,6 +92,11 @@ const accountOf: Record<string, string> = {
   social: 'Google or GitHub',
 };
 
+const mailOf: Partial<Record<string, string>> = {
+  invitation: 'An invitation',
+  setupLink: 'A setup link',
+};
+
 /** The sentence for each kind of event that an organization sees. */
 export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = {
   'organization.created': did('created the organization'),
@@ -114,6 +119,11 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
   'invitation.accepted': ({ of, account, data }) =>
     html`${account(data.account)} accepted the invitation of ${of}, as ${a(data.role)}.`,
   'invitation.revoked': did('revoked the invitation of'),
+  'setup.link.created': ({ by, data }) =>
+    html`${by} created a setup link for ${data.parts.join(', ')}.`,
+  'setup.link.opened': acted('opened the link'),
+  'setup.link.finished': acted('finished the setup'),
+  'setup.link.revoked': acted('revoked a setup link'),
   'project.created': did('created the project'),
   'project.renamed': ({ by, of, data }) => html`${by} renamed the project ${data.from} to ${of}.`,
   'project.deleted': (told) => members(told, 'deleted the project'),
@@ -233,5 +243,5 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
   'user.created': ({ of }) => html`An account was created for ${of}.`,
   'app.organization.named': did('let the app', ' check the tokens of members'),
   'mail.abandoned': ({ data: { about, email } }) =>
-    html`${about === 'invitation' ? 'An invitation' : 'A mail'}${email !== undefined && ` to ${email}`} could not be sent.`,
+    html`${mailOf[about] ?? 'A mail'}${email !== undefined && ` to ${email}`} could not be sent.`,
 };

@@ -3,7 +3,7 @@ import { html } from '../html.ts';
 import { markNotice, noticeOf } from '../marks.ts';
 import type { PageReply, ShownPage, Visit } from '../page.ts';
 import { alert, notice } from '../parts.ts';
-import { button } from '../rows.ts';
+import { button, endingLink } from '../rows.ts';
 
 /** The texts of the notices, which every page of an organization can show. */
 const notices = {
@@ -34,13 +34,14 @@ const notices = {
 
 /** A page of an organization: its heading, what was done or refused, and its content. */
 export function sheet(visit: Visit, title: string, content: Html): ShownPage {
+  const isBehindLink = visit.ctx.actor.kind === 'setupLink';
   const done = noticeOf(visit, visit.given['done']);
   const text = Object.entries(notices).find(([name]) => name === done)?.[1];
   return {
     title,
     wide: true,
     main: html`<div class="head"><h1>${title}</h1>
-${button(visit, '/account/sign-out', 'Sign out')}</div>
+${isBehindLink ? endingLink('/setup/done', 'I am done') : button(visit, '/account/sign-out', 'Sign out')}</div>
 ${notice(text)}${alert(visit)}
 ${content}`,
   };

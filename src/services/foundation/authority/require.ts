@@ -7,9 +7,12 @@ import { Organization } from '../../../database/models/organization.ts';
 import { Project, type ProjectRole } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { Session } from '../../../database/models/session.ts';
+import type { SetupPart } from '../../../database/models/setup-link.ts';
 import { Refusal } from '../../../errors.ts';
 import { isUuid } from '../fields.ts';
 import { outranks } from '../project-roles.ts';
+import { findLiving } from './setup-links.sql.ts';
+import { rightsOfParts } from './setup-parts.ts';
 import {
   authority,
   type OrganizationRight,
@@ -116,9 +119,18 @@ export async function requireAuthority(
   org: string,
 ): Promise<Standing> {
   const standing = await requireStanding(ctx, org);
-  if (!isAllowed(standing.role, operation)) throw notAllowed(standing, operation);
+  if (ctx.actor.kind === 'setupLink') requirePart(ctx.actor.parts, operation);
+  else if (!isAllowed(standing.role, operation)) throw notAllowed(standing, operation);
   requireCredential(ctx, operation);
   return standing;
+}
+
+/** Requires that a setup link may do this: its role alone does not give a right (security O13). */
+function requirePart(parts: readonly SetupPart[], operation: OrganizationRight): void {
+  if (rightsOfParts(parts).has(operation)) return;
+  throw new Refusal('forbidden', 'This setup link does not include that.', {
+    hint: 'Ask an owner of the organization for another link.',
+  });
 }
 
 /** Requires that the actor may do this in the project, by a role there or in the organization. */
@@ -127,6 +139,8 @@ export async function requireProjectAuthority(
   operation: ProjectRight,
   at: { org: string; project: string },
 ): Promise<Within> {
+  if (ctx.actor.kind === 'setupLink')
+    throw new Refusal('forbidden', 'A setup link has no right in projects.');
   const standing = await requireStanding(ctx, at.org);
   const project = await findProject(standing.organization, at.project);
   const allowed =
@@ -173,15 +187,24 @@ async function requireStanding(ctx: Context, org: string): Promise<Standing> {
   const organization = await Organization.findOne({
     where: isUuid(org) ? { id: org.toLowerCase() } : { slug: org },
   });
-  const role = organization === null ? null : await roleIn(ctx.actor, organization.id);
+  const role = organization === null ? null : await roleIn(ctx, organization.id);
   if (organization !== null && role !== null) return { organization, role };
   throw new Refusal('not_found', `There is no organization ${JSON.stringify(org)}.`, {
     hint: { to: 'list them', operation: 'org.list' },
   });
 }
 
-async function roleIn(actor: Actor, organizationId: string): Promise<Standing['role'] | null> {
+async function roleIn(
+  { actor, now }: Context,
+  organizationId: string,
+): Promise<Standing['role'] | null> {
   if (actor.kind === 'operator') return 'operator';
+  if (actor.kind === 'setupLink') {
+    // Read again, because a request that waits for a server may outlive its link.
+    const link = await findLiving('id', actor.id, now);
+    // What it saves waits for an owner, as what an admin saves (security I8).
+    return link?.organizationId === organizationId ? 'admin' : null;
+  }
   if (actor.kind !== 'user') return null;
   const membership = await Membership.findOne({
     where: { organizationId, accountId: actor.accountId },

@@ -56,6 +56,10 @@ export const authority = {
   'members.takeOwner': { least: 'owner', effect: 'changes' },
   /** Removes the second factor of a person who lost it. */
   'members.resetFactor': { least: 'admin', session: 'always', effect: 'letsIn' },
+  'setupLinks.see': { least: 'owner', effect: 'reads' },
+  /** The holder of a setup link needs no account. */
+  'setupLinks.create': { least: 'owner', session: 'always', effect: 'letsIn' },
+  'setupLinks.revoke': { least: 'owner', effect: 'changes' },
   'invitations.see': { least: 'admin', effect: 'reads' },
   'invitations.change': { least: 'admin', effect: 'changes' },
   /** Sets the organization whose members' tokens the actor's app may introspect. */
@@ -104,7 +108,9 @@ export const authority = {
   'mappings.change': { least: 'admin', effect: 'changes' },
   'mappings.grantAdmin': { least: 'admin', effect: 'letsIn' },
   'scim.see': { least: 'admin', effect: 'reads' },
-  /** Creates a SCIM token. Its client decides who is a member, owners included. */
+  /** Creates the first SCIM token. Its client decides who is a member, owners included. */
+  'scim.create': { least: 'owner', effect: 'letsIn' },
+  /** Replaces the token too. */
   'scim.rotate': { least: 'owner', effect: 'letsIn' },
   'scim.revoke': { least: 'admin', effect: 'changes' },
 

@@ -105,6 +105,15 @@ export const eventKinds = {
   'invitation.accepted': inOrg('invitation', 'An invitation was accepted', { role, account: text }),
   'invitation.revoked': inOrg('invitation', 'An invitation was revoked', {}),
 
+  'setup.link.created': inOrg('setupLink', 'A setup link for `parts` was created', {
+    parts: list,
+    expiresAt: instant,
+    mailed: flag,
+  }),
+  'setup.link.opened': inOrg('setupLink', 'A setup link was opened, and bound to a browser', {}),
+  'setup.link.finished': inOrg('setupLink', 'The holder of a setup link finished', {}),
+  'setup.link.revoked': inOrg('setupLink', 'A setup link was revoked', {}),
+
   'project.created': inOrg('project', 'A project was created', {}),
   'project.renamed': inOrg('project', 'A project was renamed', { from: text }),
   'project.deleted': inOrg('project', 'A project with `members` members was deleted', members),
@@ -496,7 +505,7 @@ export const eventKinds = {
 
   'mail.abandoned': either(
     null,
-    'A mail could not be sent; an organization sees only its invitations',
+    'A mail could not be sent; an organization sees only its invitations and setup links',
     {
       about: z.enum([
         'code',
@@ -505,11 +514,13 @@ export const eventKinds = {
         'notice',
         'passkey',
         'invitation',
+        'setupLink',
         'newAddress',
         'deleted',
       ]),
       email: personal.optional(),
       invitation: text.optional(),
+      setupLink: text.optional(),
       reason: text,
     },
   ),

@@ -98,6 +98,8 @@ export async function viewActor(actor: Actor, organizationId: string | null): Pr
     }
     case 'app':
       return { kind: 'app', id: actor.appId, name: actor.name };
+    case 'setupLink':
+      return { kind: 'setupLink', id: actor.id, name: actor.name };
     case 'anonymous':
       return { kind: 'anonymous' };
     default:

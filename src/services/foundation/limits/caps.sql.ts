@@ -5,6 +5,7 @@ const rows = {
   domains: "domains WHERE state = 'Pending' AND",
   webhooks: 'webhooks WHERE',
   clients: 'clients WHERE',
+  setupLinks: 'setup_links WHERE',
   projects: 'projects WHERE',
   mappings: 'group_mappings WHERE',
 };

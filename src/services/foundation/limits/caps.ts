@@ -12,12 +12,19 @@ export const caps = {
   domains: { max: 50, what: 'pending domains' },
   webhooks: { max: 20, what: 'webhooks' },
   clients: { max: 200, what: 'clients' },
+  setupLinks: { max: 20, what: 'setup links' },
   projects: { max: 10_000, what: 'projects' },
   mappings: { max: 10_000, what: 'group mappings' },
 } as const satisfies Record<Cap, { max: number; what: string }>;
 
-// Object.keys returns strings.
-export const capNames = Object.keys(caps) as Cap[];
+/** The kinds with a section in the document of an organization. */
+export const sectionsWithCap = [
+  'domains',
+  'webhooks',
+  'clients',
+  'projects',
+  'mappings',
+] as const satisfies Cap[];
 
 /** The maximum number of entries of a list in a document. */
 export const documentCaps = { members: 10_000, mappings: 10_000 } as const;
@@ -33,6 +40,7 @@ const lists = {
   domains: ['Verify or remove some.', 'domain.list'],
   webhooks: ['Remove some.', 'webhook.list'],
   clients: ['Remove some.', 'client.list'],
+  setupLinks: ['Revoke some.', 'setup-link.list'],
   projects: ['Delete some.', 'project.list'],
   mappings: ['Remove some.', 'mappings.list'],
 } as const satisfies Record<Cap, [string, OperationName]>;

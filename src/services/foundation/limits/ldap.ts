@@ -28,8 +28,12 @@ export function testedLimits(ctx: Context, username: string, organizationId: str
   return [...ownLimits(ctx, 'ldap person'), ...directoryLimits(ctx, username, organizationId)];
 }
 
-/** The person's limit across organizations. None for the operator, who can read the passwords. */
+/**
+ * The person's limit across organizations. All setup links of an organization share one. None for
+ * the operator, who can read the passwords.
+ */
 function ownLimits(ctx: Context, name: string): Limit[] {
+  if (ctx.actor.kind === 'setupLink') return [ldapLimit(ctx, name, ctx.actor.organizationId)];
   return ctx.actor.kind === 'user' ? [ldapLimit(ctx, name, ctx.actor.accountId)] : [];
 }
 

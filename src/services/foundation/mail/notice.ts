@@ -19,6 +19,8 @@ export type Notice =
   | { what: 'social-linked'; provider: string }
   /** `regenerated`: the token got a new value. */
   | { what: 'admin-token-made'; name: string; regenerated: boolean }
+  /** `by`: the address that the setup link was for. */
+  | { what: 'setup-finished'; organization: string; by: string | null }
   | { what: 'new-browser'; method: SignInMethod };
 
 /** A notice to mail. */

@@ -26,7 +26,8 @@ export type Mailing =
   | { about: 'passkey'; email: string; change: 'added' | 'removed'; name: string }
   /** A mail over the limit, as earlier releases stored it. */
   | { about: 'nothing'; email: string }
-  | { about: 'invitation'; invitation: string; organizationId: string };
+  | { about: 'invitation'; invitation: string; organizationId: string }
+  | { about: 'setupLink'; setupLink: string; organizationId: string };
 
 /** Whether a stranger requested the mail. Undefined for a sign-up's code: the sign-up counted. */
 interface Requester {

@@ -38,6 +38,7 @@ export const backupView = backupHeader.extend({ file: z.string(), bytes: z.int()
 export const restoredView = backupView.extend({
   ended: z.object({
     sessions: z.int(),
+    setupLinks: z.int(),
     botTokens: z.int(),
     invitations: z.int(),
     recoveryCodes: z.int(),

@@ -11,6 +11,7 @@ import { Passkey } from '../../../database/models/passkey.ts';
 import { ClientSignOut, ProviderRecord } from '../../../database/models/provider-record.ts';
 import { RecoveryCode } from '../../../database/models/recovery-code.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
+import { SetupLink } from '../../../database/models/setup-link.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
 import { WebhookDelivery } from '../../../database/models/webhook-delivery.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -24,8 +25,8 @@ import type { backupHeader, restoredView } from './container.ts';
 type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled' | 'shutOut'>;
 
 /**
- * Ends sessions, deletes unfinished sign-ins, bot tokens and pending invitations, and cancels
- * unsent messages, so that the restore does not revive them. Suspends tokens, apps, client secrets,
+ * Ends sessions and setup links, deletes unfinished sign-ins, bot tokens and pending invitations,
+ * and cancels unsent messages, so that the restore does not revive them. Suspends tokens, apps, client secrets,
  * SCIM tokens and passkeys, because some may have been revoked since the backup. Disables webhooks,
  * because a test copy must not send to their receivers. Deletes recovery codes: a used one would be
  * valid again. With `keepTokens`, all tokens, apps, client secrets, passkeys, recovery codes,
@@ -42,6 +43,7 @@ export async function settleRestored(
     // This comes first, so that clients are not notified that these sessions ended.
     await forgetClientSessions();
     const sessions = await endSignIns(ctx, 'everyone');
+    const setupLinks = await SetupLink.destroy({ where: {} });
     await holdBack(ctx);
     // This comes before the events of organizations, so that webhooks do not send these events.
     const webhooks = keepTokens ? 0 : await disableWebhooks(ctx);
@@ -49,6 +51,7 @@ export async function settleRestored(
     const settled = {
       ended: {
         sessions,
+        setupLinks,
         botTokens: tokens.botTokens,
         invitations: tokens.invitations,
         recoveryCodes: tokens.recoveryCodes,

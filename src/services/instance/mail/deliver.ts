@@ -8,6 +8,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { retryOnceWhenOvertaken } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { MailMessage } from '../../../outbound/outbound.ts';
+import { minuteText } from '../../../text/dates.ts';
 import { timeOfExpiry } from '../../foundation/clock/clock.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { maySendAsked, maySendInvitation, mayTellHolder } from '../../foundation/limits/mail.ts';
@@ -19,6 +20,7 @@ import { lastWritten, writeCode } from '../../people/codes/code.ts';
 import { admitSignUp } from '../../signin/sign-up/sign-up.ts';
 import { describeInvitation } from '../../tenancy/invitations/invitation.ts';
 import { keepsAddress } from '../../tenancy/profile/email.ts';
+import { describeSetupLink, partWords } from '../../tenancy/setup-links/setup-link.ts';
 import {
   accountLetter,
   askedForLetter,
@@ -26,6 +28,7 @@ import {
   deletedLetter,
   invitationLetter,
   renderLetter,
+  setupLinkLetter,
 } from './letters.ts';
 import { noticeLetter } from './notices.ts';
 
@@ -112,11 +115,17 @@ async function giveUp(ctx: Context, item: OutboxItem, reason: string): Promise<v
   await item.destroy();
   if (mailing.about === 'nothing') return;
   const { about } = mailing;
-  const { organizationId, data } =
-    about === 'invitation'
-      ? { ...mailing, data: { about, invitation: mailing.invitation, reason } }
-      : { organizationId: null, data: { about, email: mailing.email, reason } };
-  await recordEvent(ctx, { kind: 'mail.abandoned', organizationId, data });
+  if (about === 'invitation' || about === 'setupLink') {
+    const { organizationId } = mailing;
+    const named =
+      about === 'invitation'
+        ? { about, invitation: mailing.invitation }
+        : { about, setupLink: mailing.setupLink };
+    const data = { ...named, reason };
+    return recordEvent(ctx, { kind: 'mail.abandoned', organizationId, data });
+  }
+  const data = { about, email: mailing.email, reason };
+  await recordEvent(ctx, { kind: 'mail.abandoned', organizationId: null, data });
 }
 
 /**
@@ -162,6 +171,20 @@ export async function composeMail(
       if (invited === null) return null;
       if (!again && !(await mayReach(ctx, invited.email, mailing.organizationId))) return null;
       return { to: invited.email, ...renderLetter(from, invitationLetter(from, invited)) };
+    }
+    case 'setupLink': {
+      // A mail for an expired link is deleted.
+      const at = { ...ctx, now: await timeOfExpiry(ctx) };
+      const asked = await describeSetupLink(at, mailing.setupLink);
+      if (asked === null) return null;
+      if (!again && !(await mayReach(ctx, asked.email, mailing.organizationId))) return null;
+      const parts = asked.parts.map((part) => partWords[part]);
+      const letter = setupLinkLetter(from, {
+        ...asked,
+        parts,
+        until: minuteText(asked.expiresAt),
+      });
+      return { to: asked.email, ...renderLetter(from, letter) };
     }
   }
 }

@@ -141,6 +141,34 @@ export function invitationLetter(
   };
 }
 
+/** The data of a setup link. `parts` are in words. */
+interface SetupAsked {
+  organization: string;
+  parts: string[];
+  until: string;
+  url: string;
+}
+
+/** Asks a person without an account to set up parts of an organization. */
+export function setupLinkLetter(
+  { service }: Sender,
+  { organization, parts, until, url }: SetupAsked,
+): Letter {
+  return {
+    subject: `Please set up sign-in - ${service}`,
+    opening: `You are asked to set up sign-in to ${service} for ${spoken(organization)}. You do not need an account.`,
+    facts: [
+      ['What to set up', parts.join(', ')],
+      ['Until', until],
+    ],
+    button: { label: 'Start the setup', url },
+    closing: [
+      'The link works in one browser: the one in which you start.',
+      'If you did not expect this mail, do nothing.',
+    ],
+  };
+}
+
 /** Renders the letter as text and as HTML. Escapes all values in the HTML. */
 export function renderLetter(from: Sender, letter: Letter) {
   return { subject: letter.subject, text: textOf(from, letter), html: htmlOf(from, letter) };

@@ -52,6 +52,7 @@ function adviceOf({ remedies, byAdministrator }: Words): string {
 /** Who did it, or from where and how. */
 function originOf(notice: Notice, from: NoticeMailing['from']): [string, string][] {
   if (from === null) {
+    if (notice.what === 'setup-finished') return [['By', notice.by ?? 'the holder of the link']];
     const by = notice.what === 'second-factor-reset' ? notice.by : null;
     return [['By', by === null ? 'an administrator' : `an administrator of ${spoken(by)}`]];
   }
@@ -137,6 +138,14 @@ function wordsOf(notice: Notice, yours: string): Words {
         opening: `The token "${spoken(notice.name)}" of ${yours} ${notice.regenerated ? 'got a new value' : 'was created'}. It has scope admin, so it can give others access.`,
         remedies: ['revoke the token', changePassword],
       };
+    case 'setup-finished': {
+      const organization = spoken(notice.organization);
+      return {
+        subject: `The setup of ${organization} is finished`,
+        opening: `The holder of your setup link for ${organization} is done, and the link has ended. Test what was set up, and approve new connections.`,
+        remedies: [],
+      };
+    }
     case 'new-browser':
       return {
         subject: 'Sign-in from a new browser',

@@ -15,6 +15,7 @@ import { PendingSignIn } from '../../../database/models/pending-sign-in.ts';
 import { ProviderRecord } from '../../../database/models/provider-record.ts';
 import { RefreshToken } from '../../../database/models/refresh-token.ts';
 import { Session } from '../../../database/models/session.ts';
+import { SetupLink } from '../../../database/models/setup-link.ts';
 import { instant } from '../../foundation/fields.ts';
 import { after, refreshIdleSeconds } from '../../foundation/time.ts';
 import { discardTotp } from '../accounts/account.ts';
@@ -65,6 +66,8 @@ const lasting: Record<string, (accountId: string, kept: Kept) => Promise<unknown
   // Unbinds invitations from the earlier holder. Their links stay valid for the next (security O6).
   invitations: (accountId) =>
     Invitation.update({ accountId: null }, { where: { accountId, acceptedAt: null } }),
+  // Those that the earlier holder made, who may have kept their URLs.
+  setup_links: (accountId) => SetupLink.destroy({ where: { accountId } }),
 };
 
 /** The tables with credentials of accounts. Deleting an account deletes all of them by cascade. */
@@ -129,6 +132,7 @@ export async function sweepCredentials({ now }: Context, stop: Stop): Promise<vo
   await deleteOld(ProviderRecord, { ...expired, before: forever, also: ofNoSession }, stop);
   await deleteOld(HostTicket, expired, stop);
   await deleteOld(Invitation, expired, stop);
+  await deleteOld(SetupLink, expired, stop);
   await deleteOld(AccessToken, { ...expired, also: ofBot }, stop);
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { refuseFaults } from '../../../errors.ts';
-import { capNames, capReached } from '../../foundation/limits/caps.ts';
+import { capReached, sectionsWithCap } from '../../foundation/limits/caps.ts';
 import type { Draft, Losing } from './changes.ts';
 import { findLosing } from './losing.ts';
 import { type State, type Steps, sections } from './sections.ts';
@@ -33,7 +33,7 @@ export async function planDocument(wanted: PlanInput): Promise<Plan> {
 
 /** Refuses with `cap_reached` if an apply of the steps would (security O15). */
 function requireCaps(state: State, steps: Steps): void {
-  for (const name of capNames) {
+  for (const name of sectionsWithCap) {
     const { max, count, removesFirst } = sections[name].cap;
     const { add, remove } = steps[name];
     const left = count(state) - (removesFirst ? remove.length : 0);

@@ -4,6 +4,7 @@ import { hashOfSecret, isEqual, newSecret } from '../../../crypto/secret.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { remembered } from '../../../host/memory.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
@@ -72,6 +73,27 @@ export const rotateScimToken = operation({
         ...about(organization, prefix),
       });
       return ScimToken.build(row);
+    });
+    return { ...viewScimToken(ctx, organization.id, token), token: value };
+  },
+});
+
+/** Gives the organization its first SCIM token. Refuses with `already_exists` if it has one. */
+export const createScimToken = operation({
+  authority: 'scim.create',
+  input,
+  output: newScimTokenView,
+  run: async (ctx, _input, { organization }) => {
+    await recordEarlierMembers(organization.id);
+    const { value, prefix, hash } = newSecret('scim_');
+    const token = await transaction(async () => {
+      const row = { organizationId: organization.id, prefix, hash, createdAt: ctx.now };
+      const created = await refusingDuplicate(ScimToken.create(row), {
+        message: `${organization.name} has a SCIM token already.`,
+        hint: 'An owner can replace it.',
+      });
+      await recordEvent(ctx, { kind: 'scim.token.created', ...about(organization, prefix) });
+      return created;
     });
     return { ...viewScimToken(ctx, organization.id, token), token: value };
   },

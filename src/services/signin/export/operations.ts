@@ -14,6 +14,7 @@ import { Passkey } from '../../../database/models/passkey.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { Session } from '../../../database/models/session.ts';
+import { SetupLink } from '../../../database/models/setup-link.ts';
 import { Tombstone } from '../../../database/models/tombstone.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { inSlices } from '../../../host/queue.ts';
@@ -45,6 +46,7 @@ import {
   viewIdentity,
   viewInvitation,
   viewOrganization,
+  viewSetupLink,
 } from './view.ts';
 
 // All that is stored about a person, without secrets, in one document.
@@ -104,6 +106,7 @@ export const exportMe = operation({
       applications: (await listSignedIn(ctx, { limit: 1 })).items,
       invitationsSent: lists.invitationsSent.items,
       invitationsReceived: lists.invitationsReceived.items,
+      setupLinks: lists.setupLinks.items,
       scimRecords: await viewWithin(
         lists.scimRecords.items.filter(({ organizationId }) => tells(organizationId)),
         (row) => ({
@@ -148,6 +151,7 @@ async function readLists({ id: accountId, email, emailProof }: Account, tells: T
     identities: await readNewest(Identity, newest, (row) => viewIdentity(row, tells)),
     invitationsSent: await invitations({ invitedBy: accountId }),
     invitationsReceived: await invitations({ [Op.or]: [{ accountId }, ...mine] }),
+    setupLinks: await readNewest(SetupLink, newest, viewSetupLink),
     scimRecords: await readNewest(ScimRecord, newest, (row) => row),
   };
 }

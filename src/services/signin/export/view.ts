@@ -3,6 +3,7 @@ import { emailProofs } from '../../../database/models/account.ts';
 import type { Identity } from '../../../database/models/identity.ts';
 import type { Invitation } from '../../../database/models/invitation.ts';
 import type { Organization } from '../../../database/models/organization.ts';
+import type { SetupLink } from '../../../database/models/setup-link.ts';
 import { eventView } from '../../foundation/events/view.ts';
 import { id, instant, projectRole, role, viewOf } from '../../foundation/fields.ts';
 import { userView } from '../../people/accounts/account.ts';
@@ -59,6 +60,14 @@ const storedInvitationView = z.object({
   expiresAt: instant,
   acceptedAt: instant.nullable(),
 });
+const storedSetupLinkView = z.object({
+  id,
+  organization: z.string().describe('The id of the organization.'),
+  for: z.array(z.string()),
+  email: z.string().nullable(),
+  createdAt: instant,
+  expiresAt: instant,
+});
 export const recordView = z.object({
   organization,
   userName: z.string(),
@@ -84,6 +93,7 @@ export const exportView = z.object({
   applications: z.array(signedInView),
   invitationsSent: z.array(storedInvitationView),
   invitationsReceived: z.array(storedInvitationView),
+  setupLinks: z.array(storedSetupLinkView).describe('The setup links that the person created.'),
   scimRecords: z.array(recordView),
   events: z
     .array(eventView)
@@ -106,6 +116,11 @@ export function viewIdentity(row: Identity, tells: Tells) {
 
 export function viewInvitation(row: Invitation) {
   return { ...viewOf(storedInvitationView, row), organization: viewOrganization(row.organization) };
+}
+
+export function viewSetupLink(row: SetupLink) {
+  const { organizationId, parts } = row;
+  return { ...viewOf(storedSetupLinkView, row), organization: organizationId, for: parts };
 }
 
 export function viewOrganization(row: Organization) {

@@ -64,7 +64,12 @@ export async function keepOwnersIn<Done>(
   const before = await findOwnersLetIn(ctx, organization);
   const done = await change();
   if (before.length > 0 && (await findOwnersLetIn(ctx, organization)).length === 0)
-    throw lockedOut(organization, before, 'An owner can make this change after signing in.');
+    throw lockedOut(
+      organization,
+      // A setup link does not learn who the owners are (security O13).
+      ctx.actor.kind === 'setupLink' ? [] : before,
+      'An owner can make this change after signing in.',
+    );
   return done;
 }
 
@@ -176,7 +181,8 @@ async function findDirectories(
 function lockedOut({ slug }: Organization, owners: Account[], otherwise = ''): Refusal {
   const named = owners.slice(0, 3).map(({ email, name }) => email ?? name);
   const more = owners.length > named.length ? ` and ${owners.length - named.length} more` : '';
-  const message = `No owner of ${slug} could sign in any more: ${named.join(', ')}${more}.`;
+  const who = owners.length === 0 ? '' : `: ${named.join(', ')}${more}`;
+  const message = `No owner of ${slug} could sign in any more${who}.`;
   return new Refusal('owners_locked_out', message, {
     hint: `${otherwise} Leave one of them a way to sign in. A passkey counts if it does not need a password. Google and GitHub count if they are linked, unless restricted to verified domains. Single sign-on and LDAP count if enabled for the address. A code counts if the instance sends mail.`.trim(),
   });

@@ -6,6 +6,7 @@ import { linksFor } from '../../next.ts';
 import type { Visit } from '../../page.ts';
 import { postForm } from '../../parts.ts';
 import { badge, button, endingLink, rows } from '../../rows.ts';
+import { isBehindLink } from './path.ts';
 
 // The shared parts of the pages of a connection to a provider or a directory.
 
@@ -24,23 +25,28 @@ export function stateSection(
   at: string,
 ): Html {
   const { server } = connectionKinds[kind];
+  const mayEnd = !isBehindLink(visit);
   const waits =
     !approved &&
-    html`<p>An owner has to approve this connection. Until then, owners cannot sign in through it. Owners find it on <a href="/#connections">their account page</a>.</p>`;
+    html`<p>An owner has to approve this connection. Until then, owners cannot sign in through it. Owners find it on ${mayEnd ? html`<a href="/#connections">their account page</a>` : 'their account page'}.</p>`;
   const on = enabled
-    ? endingLink(`${at}/disable`, 'Switch off')
+    ? mayEnd && endingLink(`${at}/disable`, 'Switch off')
     : button(visit, `${at}/enable`, 'Switch on');
   return html`<section aria-labelledby="state"><h2 id="state">State ${badge(enabled ? 'on' : 'off')}</h2>
 ${waits}
 <p class="quiet">${enabled ? `People sign in through this ${server}.` : `No one signs in through this ${server} yet. Test it, then switch it on.`}</p>
-<div class="buttons">${button(visit, `${at}/test`, 'Test')}${on}${endingLink(`${at}/remove`, 'Remove')}</div></section>`;
+<div class="buttons">${button(visit, `${at}/test`, 'Test')}${on}${mayEnd && endingLink(`${at}/remove`, 'Remove')}</div></section>`;
 }
 
 /** What a test found, step by step. */
-export function examinedSection({ ok, message, steps }: Examined, further?: Html | ''): Html {
+export function examinedSection(
+  visit: Visit,
+  { ok, message, steps }: Examined,
+  further?: Html | '',
+): Html {
   const shown = steps.map(({ name, ok: passed, skipped, expected, seen, hint }) => {
     if (passed) return { name, mark: badge(skipped ? 'not checked' : 'ok') };
-    const links = linksFor(hint);
+    const links = linksFor(hint, visit.ctx.actor);
     return {
       name,
       mark: badge('failed'),

@@ -4,11 +4,13 @@ import { type Html, html } from '../../html.ts';
 import type { Visit } from '../../page.ts';
 import { field, postForm } from '../../parts.ts';
 import { badge, button, endingLink, rows } from '../../rows.ts';
+import { isBehindLink, pathOf } from './path.ts';
 
 type Domain = z.output<typeof domainView>;
 
 /** The domains of the organization, with the record that verifies each. */
-export function domainsSection(visit: Visit, at: string, domains: Domain[]): Html {
+export function domainsSection(visit: Visit, domains: Domain[]): Html {
+  const at = pathOf(visit);
   const shown = domains.map((domain) => rowOf(visit, `${at}/domains`, domain));
   return html`<section aria-labelledby="domains"><h2 id="domains">Domains</h2>
 <p class="quiet">People with an address on a verified domain sign in through your provider or directory. To verify a domain, add a record to its DNS.</p>
@@ -18,7 +20,7 @@ ${postForm(visit, `${at}/domains`, html`${field(visit, { name: 'domain', label: 
 
 function rowOf(visit: Visit, at: string, { domain, state, txtRecord, verifiedBy }: Domain) {
   const of = `${at}/${encodeURIComponent(domain)}`;
-  const remove = endingLink(`${of}/remove`, 'Remove');
+  const remove = !isBehindLink(visit) && endingLink(`${of}/remove`, 'Remove');
   if (state === 'Verified') {
     const facts = [verifiedBy === 'operator' && 'Verified by the operator of this service.'];
     return { name: domain, mark: badge('verified'), facts, action: remove };

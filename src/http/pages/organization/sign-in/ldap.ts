@@ -22,8 +22,7 @@ import { pathOf, path as signInPath } from './path.ts';
 import { settingField } from './setting.ts';
 import { shutOutBy } from './shut-out.ts';
 
-const path = `${signInPath}/ldap`;
-const at = (key: { org: string }) => `${pathOf(key)}/ldap`;
+const at = (visit: Visit) => `${pathOf(visit)}/ldap`;
 const key = z.strictObject({ org: showLdap.input.shape.org });
 const untested = z.boolean().optional();
 
@@ -52,67 +51,76 @@ const usual = {
 };
 
 /** The pages on which an organization connects its directory. */
-export const ldapPages: Page[] = [
-  page({
-    path,
-    access: accessTo(showLdap),
-    input: key.extend({ done: z.string().max(50).optional() }),
-    show: (visit) => showConnection(visit),
-  }),
-  page({
-    path: `${path}/set`,
-    access: accessTo(changeLdap),
-    input: key,
-    show: (visit) => askSettings(visit),
-  }),
-  form({
-    path: `${path}/set`,
-    access: accessTo(changeLdap),
-    input: changeLdap.input.extend({ untested }),
-    act: async (visit, { untested: unasked, ...given }) => {
-      const input = parse(changeLdap.input, { ...none, ...given });
-      const { enabled } = await visit.rehearse(changeLdap, input);
-      // A wrong setting of a connection that is on would stop all sign-ins through it.
-      if (enabled && !unasked) {
-        const test = await testLdap(visit.ctx, input);
-        if (!test.ok) return askSettings(visit, test);
-      }
-      await changeLdap(visit.ctx, input);
-      return goTo(visit, at(input), 'connection-saved');
-    },
-    refused: (visit) => askSettings(visit),
-  }),
-  form({
-    path: `${path}/test`,
-    access: accessTo(testLdap),
-    input: key,
-    act: async (visit, input) => showConnection(visit, await testLdap(visit.ctx, input)),
-    refused: (visit) => showConnection(visit),
-  }),
-  form({
-    path: `${path}/enable`,
-    access: accessTo(enableLdap),
-    input: key.extend({ untested }),
-    act: async (visit, { untested: unasked, ...input }) => {
-      await visit.rehearse(enableLdap, input);
-      const test = unasked ? null : await testLdap(visit.ctx, input);
-      if (test !== null && !test.ok) return showConnection(visit, test, `${at(input)}/enable`);
-      await enableLdap(visit.ctx, input);
-      return goTo(visit, at(input), 'connection-on');
-    },
-    refused: (visit) => showConnection(visit),
-  }),
+export function ldapPages(base: string): Page[] {
+  const of = `${base}/ldap`;
+  return [
+    page({
+      path: of,
+      access: accessTo(showLdap),
+      input: key.extend({ done: z.string().max(50).optional() }),
+      show: (visit) => showConnection(visit),
+    }),
+    page({
+      path: `${of}/set`,
+      access: accessTo(changeLdap),
+      input: key,
+      show: (visit) => askSettings(visit),
+    }),
+    form({
+      path: `${of}/set`,
+      access: accessTo(changeLdap),
+      input: changeLdap.input.extend({ untested }),
+      act: async (visit, { untested: unasked, ...given }) => {
+        const input = parse(changeLdap.input, { ...none, ...given });
+        const { enabled } = await visit.rehearse(changeLdap, input);
+        // A wrong setting of a connection that is on would stop all sign-ins through it.
+        if (enabled && !unasked) {
+          const test = await testLdap(visit.ctx, input);
+          if (!test.ok) return askSettings(visit, test);
+        }
+        await changeLdap(visit.ctx, input);
+        return goTo(visit, at(visit), 'connection-saved');
+      },
+      refused: (visit) => askSettings(visit),
+    }),
+    form({
+      path: `${of}/test`,
+      access: accessTo(testLdap),
+      input: key,
+      act: async (visit, input) => showConnection(visit, await testLdap(visit.ctx, input)),
+      refused: (visit) => showConnection(visit),
+    }),
+    form({
+      path: `${of}/enable`,
+      access: accessTo(enableLdap),
+      input: key.extend({ untested }),
+      act: async (visit, { untested: unasked, ...input }) => {
+        await visit.rehearse(enableLdap, input);
+        const test = unasked ? null : await testLdap(visit.ctx, input);
+        if (test !== null && !test.ok) return showConnection(visit, test, `${at(visit)}/enable`);
+        await enableLdap(visit.ctx, input);
+        return goTo(visit, at(visit), 'connection-on');
+      },
+      refused: (visit) => showConnection(visit),
+    }),
+  ];
+}
+
+const path = `${signInPath}/ldap`;
+
+/** The pages that switch the connection off, or remove it. */
+export const ldapEndingPages: Page[] = [
   ...endingPages(`${path}/disable`, disableLdap, {
     act: 'Switch off',
     back: path,
     further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'ldap.disable' }),
-    reply: (visit, _view, input) => goTo(visit, at(input), 'connection-off'),
+    reply: (visit) => goTo(visit, at(visit), 'connection-off'),
   }),
   ...endingPages(`${path}/remove`, removeLdap, {
     act: 'Remove connection',
     back: path,
     further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'ldap.remove' }),
-    reply: (visit, _view, input) => goTo(visit, pathOf(input), 'connection-removed'),
+    reply: (visit) => goTo(visit, pathOf(visit), 'connection-removed'),
   }),
 ];
 
@@ -127,8 +135,8 @@ async function showConnection(visit: Visit, test?: Examined, anyway?: string): P
   return sheet(
     visit,
     'Directory',
-    html`${test && examinedSection(test, anyway && anywayForm(visit, anyway))}
-${stateSection(visit, 'ldap', connection, at(here))}
+    html`${test && examinedSection(visit, test, anyway && anywayForm(visit, anyway))}
+${stateSection(visit, 'ldap', connection, at(visit))}
 <section aria-labelledby="points"><h2 id="points">Server</h2>
 ${rows([
   { name: ldapWords.uri.label, text: uri },
@@ -137,8 +145,8 @@ ${rows([
   { name: ldapWords.searchFilter.label, text: searchFilter },
   { name: ldapWords.groupsAttribute.label, text: groupsAttribute ?? 'none' },
 ])}
-<p><a class="button small" href="${at(here)}/set">Change</a></p></section>
-<p><a href="${pathOf(here)}">All ways to sign in</a></p>`,
+<p><a class="button small" href="${at(visit)}/set">Change</a></p></section>
+<p><a href="${pathOf(visit)}">All ways to sign in</a></p>`,
   );
 }
 
@@ -159,10 +167,10 @@ async function askSettings(visit: Visit, test?: Examined): Promise<ShownPage> {
   return sheet(
     visit,
     stored === null ? 'Connect your directory' : 'Change the directory',
-    html`${test && examinedSection(test)}
+    html`${test && examinedSection(visit, test)}
 <section aria-label="Settings">
 <p class="quiet">idctl searches the directory with an account that may only read. It does not store the passwords of your people.</p>
-${postForm(visit, `${at(here)}/set`, content)}</section>
-<p><a href="${stored === null ? pathOf(here) : at(here)}">Back</a></p>`,
+${postForm(visit, `${at(visit)}/set`, content)}</section>
+<p><a href="${stored === null ? pathOf(visit) : at(visit)}">Back</a></p>`,
   );
 }

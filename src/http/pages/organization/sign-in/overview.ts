@@ -33,7 +33,7 @@ export const signInSettingsPages: Page[] = [
       const before: Record<string, boolean> = await showSignInSettings(visit.ctx, { org });
       const changed = Object.entries(given).filter(([name, value]) => before[name] !== value);
       await changeSignInSettings(visit.ctx, { org, ...Object.fromEntries(changed) });
-      return goTo(visit, pathOf({ org }), 'settings');
+      return goTo(visit, pathOf(visit), 'settings');
     },
     refused: showSignIn,
   }),
@@ -43,8 +43,8 @@ export const signInSettingsPages: Page[] = [
 export async function showSignIn(visit: Visit): Promise<ShownPage> {
   const { ctx } = visit;
   const key = parse(showSso.input, { org: visit.given['org'] });
-  const { slug, name } = await showOrganization(ctx, key);
-  const at = pathOf({ org: slug });
+  const { name } = await showOrganization(ctx, key);
+  const at = pathOf(visit);
   const [domains, sso, ldap] = await Promise.all([
     listDomains(ctx, { ...key, limit: 200 }),
     ifThere(showSso(ctx, key)),
@@ -53,7 +53,7 @@ export async function showSignIn(visit: Visit): Promise<ShownPage> {
   return sheet(
     visit,
     `Sign-in to ${name}`,
-    html`${domainsSection(visit, at, domains.items)}
+    html`${domainsSection(visit, domains.items)}
 <section aria-labelledby="connections"><h2 id="connections">Connections</h2>
 ${rows([
   connectionRow('sso', sso && { ...sso, to: sso.issuer }, `${at}/sso`),
@@ -69,7 +69,8 @@ interface Connection {
   to: string;
 }
 
-function connectionRow(kind: 'sso' | 'ldap', connection: Connection | null, href: string) {
+/** The row of a connection in the list of ways to sign in. */
+export function connectionRow(kind: 'sso' | 'ldap', connection: Connection | null, href: string) {
   const { title } = connectionKinds[kind];
   if (connection === null) {
     const text =

@@ -29,12 +29,11 @@ import { badge, rows } from '../../rows.ts';
 import { goTo, sheet } from '../sheet.ts';
 import { anywayForm, type Examined, examinedSection, stateSection } from './connection.ts';
 import { ifThere } from './if-there.ts';
-import { pathOf, path as signInPath } from './path.ts';
+import { isBehindLink, pathOf, path as signInPath } from './path.ts';
 import { settingField } from './setting.ts';
 import { shutOutBy } from './shut-out.ts';
 
-const path = `${signInPath}/sso`;
-const at = (key: { org: string }) => `${pathOf(key)}/sso`;
+const at = (visit: Visit) => `${pathOf(visit)}/sso`;
 const { org } = showSso.input.shape;
 const provider = z.enum([...providerNames, 'other']);
 const key = z.strictObject({ org });
@@ -53,88 +52,97 @@ const further = [
 ] as const;
 
 /** The pages on which an organization connects its provider. */
-export const ssoPages: Page[] = [
-  page({
-    path,
-    access: accessTo(showSso),
-    input: key.extend({ done: z.string().max(50).optional() }),
-    show: (visit) => showConnection(visit),
-  }),
-  page({
-    path: `${path}/set`,
-    access: accessTo(changeSso),
-    input: z.strictObject({ org, provider: provider.optional() }),
-    show: (visit) => askSettings(visit),
-  }),
-  form({
-    path: `${path}/set`,
-    access: accessTo(changeSso),
-    input: z.strictObject({
-      org,
-      provider,
-      providerValue: z.string().max(500).optional(),
-      emailDomain: z.string().max(300),
-      clientId: z.string().max(500),
-      clientSecret: z.string().max(2000).optional(),
-      untested: z.boolean().optional(),
+export function ssoPages(base: string): Page[] {
+  const of = `${base}/sso`;
+  return [
+    page({
+      path: of,
+      access: accessTo(showSso),
+      input: key.extend({ done: z.string().max(50).optional() }),
+      show: (visit) => showConnection(visit),
     }),
-    act: async (visit, { provider: name, providerValue, untested, ...given }) => {
-      const { ctx } = visit;
-      const issuer = issuerFrom(name, providerValue, 'providerValue');
-      const input = parse(changeSso.input, { ...given, issuer });
-      const { enabled } = await visit.rehearse(changeSso, input);
-      // A wrong setting of a connection that is on would stop all sign-ins through it.
-      if (enabled && !untested) {
-        const { emailDomain: _, ...tested } = input;
-        const test = await testSso(ctx, parse(testSso.input, tested));
-        if (!test.ok) return askSettings(visit, test);
-      }
-      await changeSso(ctx, input);
-      return goTo(visit, at(given), 'connection-saved');
-    },
-    refused: (visit) => askSettings(visit),
-  }),
-  form({
-    path: `${path}/settings`,
-    access: accessTo(changeSso),
-    input: changeSso.input,
-    act: async (visit, input) => {
-      await changeSso(visit.ctx, input);
-      return goTo(visit, at(input), 'connection-saved');
-    },
-    refused: (visit) => showConnection(visit),
-  }),
-  form({
-    path: `${path}/test`,
-    access: accessTo(testSso),
-    input: key,
-    act: async (visit, input) => showConnection(visit, await testSso(visit.ctx, input)),
-    refused: (visit) => showConnection(visit),
-  }),
-  form({
-    path: `${path}/enable`,
-    access: accessTo(enableSso),
-    input: key.extend({ untested: z.boolean().optional() }),
-    act: async (visit, { untested, ...input }) => {
-      await visit.rehearse(enableSso, input);
-      const test = untested ? null : await testSso(visit.ctx, input);
-      if (test !== null && !test.ok) return showConnection(visit, test, `${at(input)}/enable`);
-      await enableSso(visit.ctx, input);
-      return goTo(visit, at(input), 'connection-on');
-    },
-    refused: (visit) => showConnection(visit),
-  }),
+    page({
+      path: `${of}/set`,
+      access: accessTo(changeSso),
+      input: z.strictObject({ org, provider: provider.optional() }),
+      show: (visit) => askSettings(visit),
+    }),
+    form({
+      path: `${of}/set`,
+      access: accessTo(changeSso),
+      input: z.strictObject({
+        org,
+        provider,
+        providerValue: z.string().max(500).optional(),
+        emailDomain: z.string().max(300),
+        clientId: z.string().max(500),
+        clientSecret: z.string().max(2000).optional(),
+        untested: z.boolean().optional(),
+      }),
+      act: async (visit, { provider: name, providerValue, untested, ...given }) => {
+        const { ctx } = visit;
+        const issuer = issuerFrom(name, providerValue, 'providerValue');
+        const input = parse(changeSso.input, { ...given, issuer });
+        const { enabled } = await visit.rehearse(changeSso, input);
+        // A wrong setting of a connection that is on would stop all sign-ins through it.
+        if (enabled && !untested) {
+          const { emailDomain: _, ...tested } = input;
+          const test = await testSso(ctx, parse(testSso.input, tested));
+          if (!test.ok) return askSettings(visit, test);
+        }
+        await changeSso(ctx, input);
+        return goTo(visit, at(visit), 'connection-saved');
+      },
+      refused: (visit) => askSettings(visit),
+    }),
+    form({
+      path: `${of}/settings`,
+      access: accessTo(changeSso),
+      input: changeSso.input,
+      act: async (visit, input) => {
+        await changeSso(visit.ctx, input);
+        return goTo(visit, at(visit), 'connection-saved');
+      },
+      refused: (visit) => showConnection(visit),
+    }),
+    form({
+      path: `${of}/test`,
+      access: accessTo(testSso),
+      input: key,
+      act: async (visit, input) => showConnection(visit, await testSso(visit.ctx, input)),
+      refused: (visit) => showConnection(visit),
+    }),
+    form({
+      path: `${of}/enable`,
+      access: accessTo(enableSso),
+      input: key.extend({ untested: z.boolean().optional() }),
+      act: async (visit, { untested, ...input }) => {
+        await visit.rehearse(enableSso, input);
+        const test = untested ? null : await testSso(visit.ctx, input);
+        if (test !== null && !test.ok) return showConnection(visit, test, `${at(visit)}/enable`);
+        await enableSso(visit.ctx, input);
+        return goTo(visit, at(visit), 'connection-on');
+      },
+      refused: (visit) => showConnection(visit),
+    }),
+  ];
+}
+
+const path = `${signInPath}/sso`;
+
+/** The pages that switch the connection off, or remove it. */
+export const ssoEndingPages: Page[] = [
   ...endingPages(`${path}/disable`, disableSso, {
     act: 'Switch off',
     back: path,
     further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'sso.disable' }),
-    reply: (visit, _view, input) => goTo(visit, at(input), 'connection-off'),
+    reply: (visit) => goTo(visit, at(visit), 'connection-off'),
   }),
   ...endingPages(`${path}/remove`, removeSso, {
     act: 'Remove connection',
     back: path,
     further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'sso.remove' }),
-    reply: (visit, _view, input) => goTo(visit, pathOf(input), 'connection-removed'),
+    reply: (visit) => goTo(visit, pathOf(visit), 'connection-removed'),
   }),
 ];
 
@@ -145,12 +153,11 @@ async function showConnection(visit: Visit, test?: Examined, anyway?: string): P
   const here = keyOf(visit);
   const connection = await ifThere(showSso(visit.ctx, here));
   if (connection === null) return chooseProvider(visit);
-  const { items } = await listAttempts(visit.ctx, { ...here, limit: 10 });
   return sheet(
     visit,
     'Single sign-on',
-    html`${test && examinedSection(test, anyway && anywayForm(visit, anyway))}
-${stateSection(visit, 'sso', connection, at(here))}
+    html`${test && examinedSection(visit, test, anyway && anywayForm(visit, anyway))}
+${stateSection(visit, 'sso', connection, at(visit))}
 <section aria-labelledby="points"><h2 id="points">Provider</h2>
 ${rows([
   { name: ssoWords.issuer.page.label, text: connection.issuer },
@@ -158,12 +165,17 @@ ${rows([
   { name: ssoWords.emailDomain.label, text: connection.emailDomain ?? 'none' },
   { name: ssoWords.redirectUri.label, text: connection.redirectUri },
 ])}
-<p><a class="button small" href="${at(here)}/set">Change</a></p></section>
-${furtherSection(visit, connection, at(here))}
-<section aria-labelledby="attempts"><h2 id="attempts">Last sign-ins</h2>
-${rows(items.map(attemptRow), 'No one has tried to sign in through it in the last seven days.')}</section>
-<p><a href="${pathOf(here)}">All ways to sign in</a></p>`,
+<p><a class="button small" href="${at(visit)}/set">Change</a></p></section>
+${furtherSection(visit, connection, at(visit))}
+${!isBehindLink(visit) && (await attemptsSection(visit))}
+<p><a href="${pathOf(visit)}">All ways to sign in</a></p>`,
   );
+}
+
+async function attemptsSection(visit: Visit): Promise<Html> {
+  const { items } = await listAttempts(visit.ctx, { ...keyOf(visit), limit: 10 });
+  return html`<section aria-labelledby="attempts"><h2 id="attempts">Last sign-ins</h2>
+${rows(items.map(attemptRow), 'No one has tried to sign in through it in the last seven days.')}</section>`;
 }
 
 function attemptRow({
@@ -199,14 +211,14 @@ async function chooseProvider(visit: Visit): Promise<ShownPage> {
   const { name } = await showOrganization(visit.ctx, here);
   const links = Object.entries(providers).map(([of, { title }]) => ({
     name: title,
-    href: `${at(here)}/set?provider=${of}`,
+    href: `${at(visit)}/set?provider=${of}`,
   }));
   return sheet(
     visit,
     'Connect your provider',
     html`<section aria-labelledby="choose"><h2 id="choose">Which provider do the people of ${name} use?</h2>
 ${rows(links)}</section>
-<p><a href="${pathOf(here)}">All ways to sign in</a></p>`,
+<p><a href="${pathOf(visit)}">All ways to sign in</a></p>`,
   );
 }
 
@@ -221,11 +233,11 @@ async function askSettings(visit: Visit, test?: Examined): Promise<ShownPage> {
   return sheet(
     visit,
     stored === null ? `Connect ${title}` : 'Change the provider',
-    html`${test && examinedSection(test)}
+    html`${test && examinedSection(visit, test)}
 ${stepsSection(visit, name, stored)}
 <section aria-labelledby="values"><h2 id="values">What ${title} shows</h2>
 ${await settingsForm(visit, name, { stored, test })}</section>
-<p><a href="${at(here)}">Back</a></p>`,
+<p><a href="${at(visit)}">Back</a></p>`,
   );
 }
 
@@ -270,7 +282,7 @@ ${field(visit, { name: 'clientId', label: ssoWords.clientId.label, note: 'The ID
 ${field(visit, { name: 'clientSecret', label: ssoWords.clientSecret.label, note: secretNote, type: 'password', autocomplete: 'off', maxLength: 2000, ...(isStored && { optional: true }) })}
 ${await domainField(visit, stored)}
 <button type="submit">Save</button>${test && html`<button class="plain" type="submit" name="untested" value="true">Save anyway</button>`}`;
-  return postForm(visit, `${at(keyOf(visit))}/set`, content, { provider: name });
+  return postForm(visit, `${at(visit)}/set`, content, { provider: name });
 }
 
 /** The e-mail domain of the people: one of the organization's, or typed if it has none. */
