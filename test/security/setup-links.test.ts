@@ -223,6 +223,8 @@ describe('security O13: a setup link', () => {
     expect(refused.status).toBe(400);
     const asks = await open(browser, '/setup/done');
     const stranger = idctl.client({ keepCookies: true });
+    // The same browser, with the cookie of another link.
+    for (const [name, value] of browser.jar) stranger.jar.set(name, value);
     stranger.jar.set('idctl-setup', secretOf((await started(['domain'])).browser));
     const token = /name="token" value="([^"]+)"/.exec(String(asks.body))?.[1] ?? '';
     expect((await stranger.form('/setup/done', { token })).status).toBe(403);
