@@ -3,6 +3,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { SetupLink, type SetupPart, setupParts } from '../../src/database/models/setup-link.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { pages } from '../../src/http/surface.ts';
 import { requireAuthority } from '../../src/services/foundation/authority/require.ts';
 import {
   authority,
@@ -228,6 +229,28 @@ describe('security O13: a setup link', () => {
     stranger.jar.set('idctl-setup', secretOf((await started(['domain'])).browser));
     const token = /name="token" value="([^"]+)"/.exec(String(asks.body))?.[1] ?? '';
     expect((await stranger.form('/setup/done', { token })).status).toBe(403);
+  });
+
+  test('O13 X10 its forms need their own token and this site, and take only their own fields', async () => {
+    const { browser, page } = await started([...setupParts]);
+    const token = /name="token" value="([^"]+)"/.exec(String(page.body))?.[1] ?? '';
+    const forms = pages.filter(({ method, path, access }) => {
+      return method === 'POST' && access !== 'public' && path.startsWith('/setup');
+    });
+    expect(forms.length).toBeGreaterThan(8);
+    for (const { path: pattern } of forms) {
+      const path = pattern.replace(':domain', 'a.example');
+      const refused = [
+        await browser.form(path, { token }, { origin: 'https://evil.test' }),
+        await browser.form(path, { token }, { 'sec-fetch-site': 'cross-site' }),
+        await browser.form(path, {}),
+        await browser.form(path, { token: 'x' }),
+        await browser.send('POST', path, { body: { token } }),
+        await browser.form(path, { token, nonsense: 'x' }),
+      ];
+      const statuses = refused.map(({ status }) => status);
+      expect([path, ...statuses]).toEqual([path, 403, 403, 403, 403, 415, 400]);
+    }
   });
 
   test('O13 what it does is an event with its id', async () => {
