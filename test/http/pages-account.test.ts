@@ -167,7 +167,7 @@ test('P18 the page of a taken address is the same as that of a free one', async 
 test('P18 before anything is typed, the page says that the address is managed, or that no mail is sent', async () => {
   const { page } = await arrived();
   const managed = await page();
-  expect(managed.text).toContain('An organization manages your e-mail address.');
+  expect(managed.text).toContain('An organization manages your e-mail address,');
   expect(managed.body).not.toContain('action="/account/email#profile"');
   const client = await signedIn(idctl, (await person(idctl)).email);
   const { smtpUrl } = idctl.app.config.mail;

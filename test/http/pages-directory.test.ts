@@ -160,7 +160,7 @@ describe('the roles for groups', () => {
     const user = people.member.email;
     const unknown = await page.submit(`${at}/preview`, { user, groups: '' });
     expect(unknown.status).toBe(409);
-    expect(unknown.text).toContain('has no connection, and SCIM pushed no groups');
+    expect(unknown.text).toContain('has no connection, and SCIM has not pushed groups');
     expect(unknown.text).not.toContain('--group');
     const seen = await unknown.submit(`${at}/preview`, { user, groups: 'Dev\nOps' });
     expect(seen.text).toContain(`The next sign-in of ${user} website added member From the group`);

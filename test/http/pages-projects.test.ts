@@ -55,7 +55,7 @@ describe('the list of projects', () => {
       expect.stringMatching(/Website .*The project was created\..*The project has no members\./),
     ]);
     const again = await page.submit(of(org), { name: 'Website' });
-    expect([again.status, again.text]).toEqual([409, expect.stringContaining('exists already')]);
+    expect([again.status, again.text]).toEqual([409, expect.stringContaining('already exists')]);
     expect(again.text).not.toContain('--slug');
     const unnamed = await page.submit(of(org), { name: '日本' });
     expect(unnamed.text).toContain('Short name is required');
@@ -139,7 +139,7 @@ describe('the page of a project', () => {
     const refused = await open(clients.admin, `${at}/delete`);
     expect([refused.status, refused.text]).toEqual([
       409,
-      expect.stringContaining('Clients admit only members of website: Wiki.'),
+      expect.stringContaining('These clients accept only members of website: Wiki.'),
     ]);
     expect(refused.body).not.toContain('<form method="post" action="/orgs');
     await createProject(idctl.operator(), { org: org.slug, name: 'Old' });
