@@ -26,6 +26,7 @@ import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
+import { createSetupLink } from '../../src/services/tenancy/setup-links/operations.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { dialect, freshDatabaseUrl } from '../support/database.ts';
@@ -52,6 +53,10 @@ beforeAll(async () => {
     prepare: async (operator) => {
       const pat = await createToken(operator(), { user, name: 'robot' });
       const { clientId, clientSecret } = await registerApp(operator(), { user, name: 'builder' });
+      await createSetupLink(
+        operator(),
+        createSetupLink.input.parse({ org: 'acme', for: ['domain'] }),
+      );
       await createInvitation(operator(), { org: 'acme', email: 'new@acme.test', role: 'member' });
       await createLoginLink(operator(), { user });
       await leaveToSend(operator());
@@ -170,7 +175,7 @@ describe.skipIf(missing)('a backup made under load', () => {
   test('restores no usable session or token: sessions and bot tokens end; other tokens, apps and SCIM tokens are suspended until they are renewed', async () => {
     const { at, target, out } = await restore('--json');
     const told = {
-      ended: { sessions: 1, botTokens: 1, invitations: 1 },
+      ended: { sessions: 1, setupLinks: 1, botTokens: 1, invitations: 1 },
       suspended: { tokens: 1, apps: 1, clients: 0, scimTokens: 1, passkeys: 0 },
       disabled: { webhooks: 1 },
     };
