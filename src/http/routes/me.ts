@@ -17,7 +17,7 @@ export const meRoutes = [
     summary: 'Change name or locale',
   }),
   route('GET', '/api/v1/me/export', exportMe, {
-    summary: 'All that is stored about you, without secrets; five times an hour',
+    summary: 'What is stored about your account, without secrets; five times an hour',
   }),
   route('DELETE', '/api/v1/me', deleteMe, {
     summary:
@@ -28,7 +28,8 @@ export const meRoutes = [
     summary: 'Change the password; needs the current password and ends all other sessions',
   }),
   route('POST', '/api/v1/me/email', requestEmail, {
-    summary: 'Mail a code to a new address of your account; needs a recent sign-in',
+    summary:
+      'Mail a code to a new address of your account; needs a recent sign-in, not through an organization alone',
     status: 202,
   }),
   route('POST', '/api/v1/me/email/confirm', confirmEmail, {

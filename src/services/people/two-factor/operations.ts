@@ -157,11 +157,11 @@ export const disableTotp = ownOperation({
     // codes.
     const answer = isRehearsed() ? null : await proveSecondFactor(ctx, account, given, 'confirm');
     await transaction(async () => {
+      if (answer !== null) await holdAccount(ctx, id);
+      // A passkey may have been added since the check of the code.
+      await account.reload();
       const endsCodes = account.hasRecoveryCodes && !account.hasPasskey;
-      if (answer !== null) {
-        await holdAccount(ctx, id);
-        await acceptSecondFactor(ctx, await account.reload(), answer, { endsCodes });
-      }
+      if (answer !== null) await acceptSecondFactor(ctx, account, answer, { endsCodes });
       await discardTotp(id);
       await forgetSecondFactor(id, ownSessionOf(ctx.actor));
       await recordEvent(ctx, { kind: 'user.totp.disabled', ...eventAbout('user', account) });

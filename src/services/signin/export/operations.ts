@@ -49,13 +49,13 @@ import {
   viewSetupLink,
 } from './view.ts';
 
-// All that is stored about a person, without secrets, in one document.
+// What is stored about the account of a person, without secrets, in one document.
 
 /** The rows that one query reads. */
 const atOnce = 500;
 const exportsAnHour = 5;
 
-/** All that is stored about the caller, without secrets. */
+/** What is stored about the account of the caller, without secrets. */
 export const exportMe = operation({
   authority: 'me.account',
   input: z.strictObject({}),

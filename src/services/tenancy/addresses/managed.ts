@@ -34,6 +34,6 @@ export async function requireUnmanaged(
   if (email === null || !(await isManaged(ctx, email))) return;
   const message = `An organization manages the addresses on ${domainOf(email)}.`;
   throw new Refusal('address_managed', message, {
-    hint: 'The address cannot be changed, and its account cannot be deleted by its person, while an organization manages it.',
+    hint: 'While it does, the address cannot be changed, and only the operator can delete its account.',
   });
 }
