@@ -20,6 +20,7 @@ import { projectListPages } from './pages/organization/projects/list.ts';
 import { projectPages } from './pages/organization/projects/project.ts';
 import { settingsPages } from './pages/organization/settings/overview.ts';
 import { webhookPages } from './pages/organization/settings/webhook.ts';
+import { setupLinkPages } from './pages/organization/setup-links.ts';
 import { domainEndingPages, domainPages } from './pages/organization/sign-in/domains.ts';
 import { ldapEndingPages, ldapPages } from './pages/organization/sign-in/ldap.ts';
 import { showSignIn, signInSettingsPages } from './pages/organization/sign-in/overview.ts';
@@ -62,6 +63,7 @@ export const pages: Page[] = [
   ...mappingPages,
   ...settingsPages,
   ...webhookPages,
+  ...setupLinkPages,
   ...setupPages,
   // After the pages behind a link: its path would match them too.
   ...setupEntryPages,

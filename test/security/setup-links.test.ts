@@ -464,6 +464,34 @@ test('O13 mails the link to the address, and its end to the owner who made it', 
   idctl.wait(-60);
 });
 
+test('O13 X10 only owners see, create and revoke links in the browser', async () => {
+  const { org, clients } = await team(idctl);
+  const path = `/orgs/${org.slug}/settings/setup-links`;
+  for (const who of ['admin', 'member'] as const) {
+    expect([who, (await open(clients[who], path)).status]).toEqual([who, 403]);
+    expect((await open(clients[who], `/orgs/${org.slug}/sign-in`)).body).not.toContain(path);
+  }
+  expect((await open(clients.owner, `/orgs/${org.slug}/sign-in`)).body).toContain(path);
+  const page = await open(clients.owner, path);
+  // The helper would send boxes that are not ticked.
+  const token = /name="token" value="([^"]+)"/.exec(String(page.body))?.[1] ?? '';
+  const none = await clients.owner.form(path, { token, expires: '1d' });
+  expect(none.status).toBe(400);
+  expect(none.body).toContain('What to set up must name at least one part.');
+  const given = { domain: 'true', ldap: 'true', expires: '1d', email: 'it@vendor.test' };
+  const made = await clients.owner.form(path, { token, ...given });
+  const [url = ''] = /http[^<]*\/setup\/[\w-]{22}/.exec(String(made.body)) ?? [];
+  const entry = await open(idctl.client({ keepCookies: true }), new URL(url).pathname);
+  expect(entry.text).toContain('e-mail domains a directory (LDAP)');
+  const list = await open(clients.owner, path);
+  expect(list.text).toContain('it@vendor.test not opened');
+  expect(list.body).not.toContain(url);
+  const revoke = /href="([^"]+\/revoke)"/.exec(String(list.body))?.[1] ?? '';
+  const done = await (await open(clients.owner, revoke)).submit(revoke);
+  expect(done.text).toContain('The setup link was revoked.');
+  expect((await open(idctl.client(), new URL(url).pathname)).status).toBe(404);
+});
+
 // This comes last: its settings govern the addresses of everyone else.
 test('O13 a refusal does not name the owners whom a change would lock out', async () => {
   const { org, browser, people } = await started(['sso']);

@@ -26,6 +26,7 @@ export const operationPages: Partial<Record<OperationName, { href: string; text:
   'scim.groups': { href: '/orgs/:org/directory/groups', text: 'Groups from your directory' },
   'scim.log': { href: '/orgs/:org/directory/requests', text: 'Requests of your directory' },
   'scim.token.rotate': { href: '/orgs/:org/directory', text: 'The SCIM token' },
+  'setup-link.list': { href: '/orgs/:org/settings/setup-links', text: 'Setup links' },
   'signin.show': { href: '/orgs/:org/sign-in', text: 'Sign-in settings' },
   'sso.approve': { href: '/#connections', text: 'Connections to approve' },
   'sso.attempts': { href: '/orgs/:org/sign-in/sso', text: 'Single sign-on' },

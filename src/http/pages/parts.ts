@@ -255,6 +255,7 @@ const labels: Record<string, string> = {
   slug: 'Short name',
   user: 'The person',
   emails: 'Addresses:',
+  for: 'What to set up',
   kind: 'Kind',
   person: 'Person',
   from: 'From',

@@ -17,6 +17,7 @@ const notices = {
   'connection-off': 'The connection is off. Sessions that began through it continue.',
   'connection-removed': 'The connection was removed.',
   settings: 'The settings were saved.',
+  'setup-link-revoked': 'The setup link was revoked.',
   'project-created': 'The project was created.',
   'project-renamed': 'The project was renamed.',
   'project-deleted': 'The project was deleted.',

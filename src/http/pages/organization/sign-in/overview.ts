@@ -1,5 +1,6 @@
 import { connectionKinds } from '../../../../connection-kinds.ts';
 import { parse } from '../../../../input.ts';
+import { isAllowed } from '../../../../services/foundation/authority/require.ts';
 import { listDomains } from '../../../../services/tenancy/domains/operations.ts';
 import { showLdap } from '../../../../services/tenancy/ldap/operations.ts';
 import { showOrganization } from '../../../../services/tenancy/organizations/operations.ts';
@@ -43,7 +44,7 @@ export const signInSettingsPages: Page[] = [
 export async function showSignIn(visit: Visit): Promise<ShownPage> {
   const { ctx } = visit;
   const key = parse(showSso.input, { org: visit.given['org'] });
-  const { name } = await showOrganization(ctx, key);
+  const { slug, name, role } = await showOrganization(ctx, key);
   const at = pathOf(visit);
   const [domains, sso, ldap] = await Promise.all([
     listDomains(ctx, { ...key, limit: 200 }),
@@ -53,7 +54,8 @@ export async function showSignIn(visit: Visit): Promise<ShownPage> {
   return sheet(
     visit,
     `Sign-in to ${name}`,
-    html`${domainsSection(visit, domains.items)}
+    html`${isAllowed(role ?? 'member', 'setupLinks.see') && html`<p class="quiet">Does someone without an account manage your DNS or provider? <a href="/orgs/${slug}/settings/setup-links">Setup links</a></p>`}
+${domainsSection(visit, domains.items)}
 <section aria-labelledby="connections"><h2 id="connections">Connections</h2>
 ${rows([
   connectionRow('sso', sso && { ...sso, to: sso.issuer }, `${at}/sso`),
