@@ -68,6 +68,7 @@ async function showSettings(visit: Visit, refusedIn?: Part): Promise<ShownPage> 
 ${rows(webhooks, 'There is no webhook.')}</section>
 <section aria-labelledby="add-webhook"><h2 id="add-webhook">Add a webhook</h2>
 ${addForm(visit, `${at}/webhooks`, draftOf('webhook'))}</section>
+${isAllowed(own, 'setupLinks.see') && setupLinksSection(at)}
 ${isAllowed(own, 'organization.delete') && deleteSection(at)}`,
   );
 }
@@ -102,6 +103,12 @@ export function eventsField(draft: Draft, events: string[] | undefined): Html {
     value: events?.join('\n'),
     ...(isNew && { optional: true }),
   });
+}
+
+function setupLinksSection(at: string): Html {
+  return html`<section aria-labelledby="setup-links"><h2 id="setup-links">Setup links</h2>
+<p class="quiet">A person without an account can set up sign-in for you with such a link.</p>
+<div class="buttons"><a class="button small" href="${at}/setup-links">Setup links</a></div></section>`;
 }
 
 function deleteSection(at: string): Html {
