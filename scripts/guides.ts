@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { providerNames } from '../src/services/tenancy/sso/providers.ts';
+import { guidedProviders } from '../src/services/tenancy/sso/providers.ts';
 import { guideOf } from './guides/page.ts';
 
 // Writes docs/providers/. Run it after a change of a provider's steps. A test checks that the pages
 // match.
 const folder = join(dirname(import.meta.dirname), 'docs/providers');
 mkdirSync(folder, { recursive: true });
-for (const name of providerNames) writeFileSync(join(folder, `${name}.md`), guideOf(name));
+for (const name of guidedProviders) writeFileSync(join(folder, `${name}.md`), guideOf(name));

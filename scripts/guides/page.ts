@@ -1,10 +1,10 @@
 import {
+  type guidedProviders,
   guidesCheckedOn,
-  type providerNames,
   providers,
 } from '../../src/services/tenancy/sso/providers.ts';
 
-type Name = (typeof providerNames)[number];
+type Name = (typeof guidedProviders)[number];
 
 const options: Record<Name, string> = {
   entra: ' --tenant 8eaef023-2b34-4da1-9baa-8bc8c9d6a490',

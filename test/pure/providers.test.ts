@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { guideOf } from '../../scripts/guides/page.ts';
 import { Refusal } from '../../src/errors.ts';
 import {
+  guidedProviders,
   issuerFrom,
   type ProviderName,
-  providerNames,
   providers,
 } from '../../src/services/tenancy/sso/providers.ts';
 
@@ -75,7 +75,7 @@ test('every step of a provider names the redirect URI once', () => {
 });
 
 describe('the pages about providers (write them with: npm run guides)', () => {
-  test.each(providerNames)('docs/providers/%s.md has the steps that the pages show', (name) => {
+  test.each(guidedProviders)('docs/providers/%s.md has the steps that the pages show', (name) => {
     const file = join(import.meta.dirname, `../../docs/providers/${name}.md`);
     expect(readFileSync(file, 'utf8')).toBe(guideOf(name));
   });

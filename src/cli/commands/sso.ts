@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
 import type { attemptView } from '../../services/signin/attempts.ts';
 import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connection.ts';
-import { issuerFrom, providerNames } from '../../services/tenancy/sso/providers.ts';
+import { guidedProviders, issuerFrom } from '../../services/tenancy/sso/providers.ts';
 import type { SsoSettingName } from '../../services/tenancy/sso/schema.ts';
 import { ssoWords } from '../../services/tenancy/sso/words.ts';
 import { shellWord } from '../../text/shell-word.ts';
@@ -53,7 +53,7 @@ export function addSsoCommands(program: Command): void {
     required: org,
     options: {
       ...optionsOf(ssoWords),
-      '--provider <name>': `the issuer of ${providerNames.join(', ')}`,
+      '--provider <name>': `the issuer of ${guidedProviders.join(', ')}`,
       '--tenant <name>': 'the tenant or domain at that provider',
       '--provider-url <url>': 'the URL of the Keycloak realm',
       '--secret-stdin': 'read the client secret from standard input',
@@ -191,9 +191,9 @@ function issuerOf({ provider, tenant, providerUrl, issuer }: Record<string, unkn
     if (value !== undefined) throw refuseField(field, 'needs --provider');
     return {};
   }
-  const name = providerNames.find((one) => one === provider);
+  const name = guidedProviders.find((one) => one === provider);
   if (name === undefined)
-    throw refuseField('provider', `must be one of ${providerNames.join(', ')}`);
+    throw refuseField('provider', `must be one of ${guidedProviders.join(', ')}`);
   if (issuer !== undefined) throw refuseField('issuer', 'cannot be combined with --provider');
   if (tenant !== undefined && providerUrl !== undefined)
     throw refuseField('tenant', 'cannot be combined with --provider-url');

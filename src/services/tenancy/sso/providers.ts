@@ -5,10 +5,10 @@ import { refuseField } from '../../../errors.ts';
 // command line imports it when it starts.
 
 /** The providers with steps of their own. */
-export const providerNames = ['entra', 'okta', 'google', 'keycloak', 'auth0'] as const;
+export const guidedProviders = ['entra', 'okta', 'google', 'keycloak', 'auth0'] as const;
 
 /** A provider with steps of its own, or any other. */
-export type ProviderName = (typeof providerNames)[number] | 'other';
+export type ProviderName = (typeof guidedProviders)[number] | 'other';
 
 /** The day on which the steps were compared with the documentation of the providers. */
 export const guidesCheckedOn = '2026-11-28';

@@ -12,10 +12,10 @@ import {
   showSso,
 } from '../../../../services/tenancy/sso/operations.ts';
 import {
+  guidedProviders,
   guidesCheckedOn,
   issuerFrom,
   type ProviderName,
-  providerNames,
   providers,
 } from '../../../../services/tenancy/sso/providers.ts';
 import { testSso } from '../../../../services/tenancy/sso/test.ts';
@@ -35,7 +35,7 @@ import { shutOutBy } from './shut-out.ts';
 
 const at = (visit: Visit) => `${pathOf(visit)}/sso`;
 const { org } = showSso.input.shape;
-const provider = z.enum([...providerNames, 'other']);
+const provider = z.enum([...guidedProviders, 'other']);
 const key = z.strictObject({ org });
 
 type Connection = Awaited<ReturnType<typeof showSso>>;
