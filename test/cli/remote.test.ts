@@ -147,6 +147,7 @@ function alike(text: string): string {
       '$1…',
     )
     .replace(/"(token|digest)":"[\w-]+"/g, '"$1":"…"')
+    .replace(/\/setup\/[\w-]+/g, '/setup/TOKEN')
     .replace(/\b[A-Z2-7]{32}\b/g, 'SECRET')
     .replace(/\b[0-9a-hjkmnp-tv-z]{5}-[0-9a-hjkmnp-tv-z]{5}\b/g, 'CODE');
 }
@@ -158,7 +159,7 @@ function alike(text: string): string {
 function withoutActor(text: string): string {
   const told = text
     .replace(/("slug":"(?:acme|newcomer|rival)","name":"[^"]*",)"role":"owner",/g, '$1')
-    .replace(/"changedBy":\{[^}]*\}/g, '"changedBy":{}')
+    .replace(/"(changedBy|createdBy)":\{[^}]*\}/g, '"$1":{}')
     .replace(/^Changed by: .*$/gm, 'Changed by:')
     .replace(/"current":true/g, '"current":false')
     .replace(/Latecomer \(1 member\)/g, 'Latecomer (0 members)')
