@@ -51,13 +51,14 @@ describe('the page about SCIM', () => {
     const at = of(org);
     const asAdmin = await open(clients.admin, at);
     expect(asAdmin.text).toContain('Only an owner can create one. Ask an owner.');
-    expect(asAdmin.body).not.toContain(`action="${at}/token"`);
+    expect(asAdmin.body).not.toContain(`action="${at}/token`);
     expect((await open(clients.admin, `${at}/token`)).status).toBe(403);
-    expect((await clients.admin.form(`${at}/token`, {})).status).toBe(403);
+    for (const path of [`${at}/token`, `${at}/token/create`])
+      expect((await clients.admin.form(path, {})).status).toBe(403);
 
     const page = await open(clients.owner, at);
     expect(page.text).toContain(`${idctl.baseUrl}/scim/v2/orgs/${org.id}`);
-    const created = await page.submit(`${at}/token`);
+    const created = await page.submit(`${at}/token/create`);
     const shownIn = ({ body }: Opened) =>
       /<code class="secret">(scim_[^<]*)</.exec(String(body))?.[1] ?? '';
     const token = shownIn(created);
@@ -81,6 +82,21 @@ describe('the page about SCIM', () => {
     expect(await asks(next)).toBe(401);
     const gone = await open(clients.owner, `${at}/token/revoke`);
     expect([gone.status, gone.body]).toEqual([404, expect.stringContaining(`href="${at}"`)]);
+  });
+
+  test('X10 a page that is out of date does not replace a token that was created meanwhile', async () => {
+    const { org, clients } = await team(idctl);
+    const at = of(org);
+    const page = await open(clients.owner, at);
+    const { token } = await rotateScimToken(idctl.operator(), { org: org.slug });
+    const refused = await page.submit(`${at}/token/create`);
+    expect([refused.status, refused.text]).toEqual([
+      409,
+      expect.stringMatching(/has a SCIM token already\..*An owner can replace it\..*Token scim_/),
+    ]);
+    expect((await clientOf(idctl, org, token).get('/Users')).status).toBe(200);
+    await (await open(clients.owner, `${at}/token/revoke`)).submit(`${at}/token/revoke`);
+    expect((await open(clients.owner, `${at}/token`)).text).toContain('There is no token.');
   });
 
   test('shows what the directory sent, and why a request was refused', async () => {

@@ -2,6 +2,7 @@ import { parse } from '../../../../input.ts';
 import { isAllowed } from '../../../../services/foundation/authority/require.ts';
 import { listScimRequests } from '../../../../services/provisioning/scim/log.ts';
 import {
+  createScimToken,
   revokeScimToken,
   rotateScimToken,
   showScimToken,
@@ -16,17 +17,19 @@ import {
   accessTo,
   operationForm,
   type Page,
+  type PageReply,
   page,
   type ShownPage,
   type Visit,
   viewPage,
 } from '../../page.ts';
-import { alert, postForm } from '../../parts.ts';
+import { postForm } from '../../parts.ts';
 import { badge, button, endingLink, pageLinks, rows } from '../../rows.ts';
 import { shownOnce } from '../../shown-once.ts';
 import { goTo, sheet } from '../sheet.ts';
 import { path, pathOf } from './path.ts';
 
+type Role = Parameters<typeof isAllowed>[0];
 type Token = Awaited<ReturnType<typeof showScimToken>>;
 type Request = Awaited<ReturnType<typeof listScimRequests>>['items'][number];
 
@@ -39,12 +42,15 @@ export const scimPages: Page[] = [
     path: `${path}/token`,
     access: accessTo(rotateScimToken),
     input: rotateScimToken.input,
-    show: (visit) => askToken(visit),
+    show: (visit) => askToReplace(visit),
   }),
   operationForm(`${path}/token`, rotateScimToken, {
-    reply: (_visit, { token, prefix }, key) =>
-      shownOnce('Your SCIM token', { of: `${prefix}…`, secret: token, back: pathOf(key) }),
-    refused: (visit) => askToken(visit),
+    reply: (_visit, made, key) => showToken(made, key),
+    refused: (visit) => showDirectory(visit),
+  }),
+  operationForm(`${path}/token/create`, createScimToken, {
+    reply: (_visit, made, key) => showToken(made, key),
+    refused: (visit) => showDirectory(visit),
   }),
   ...endingPages(`${path}/token/revoke`, revokeScimToken, {
     act: 'Revoke token',
@@ -82,7 +88,7 @@ async function showDirectory(visit: Visit): Promise<ShownPage> {
     html`<section aria-labelledby="connect"><h2 id="connect">Connect your directory</h2>
 <p>Your directory, such as Entra ID or Okta, can add and remove people, and send their groups. Enter these values there.</p>
 <p class="quiet">Address (also called base URL or tenant URL)</p><p><code class="secret">${token.baseUrl}</code></p>
-${tokenPart(visit, token, { at, isOwner: isAllowed(own, 'scim.rotate') })}</section>
+${tokenPart(visit, token, { at, own })}</section>
 <section aria-labelledby="requests"><h2 id="requests">Last requests</h2>
 ${requestRows(items)}
 ${items.length > 0 && html`<p><a href="${at}/requests">All requests</a></p>`}</section>
@@ -103,11 +109,14 @@ ${rows([
 function tokenPart(
   visit: Visit,
   { configured, prefix, createdAt, lastUsedAt, suspendedAt }: Token,
-  { at, isOwner }: { at: string; isOwner: boolean },
+  { at, own }: { at: string; own: Role },
 ): Html {
-  if (!configured)
+  if (!configured) {
+    const isOwner = isAllowed(own, 'scim.create');
     return html`<p>There is no token. ${isOwner ? 'Your directory needs one.' : 'Only an owner can create one. Ask an owner.'}</p>
-${isOwner && button(visit, `${at}/token`, 'Create token')}`;
+${isOwner && button(visit, `${at}/token/create`, 'Create token')}`;
+  }
+  const isOwner = isAllowed(own, 'scim.rotate');
   const used = lastUsedAt === null ? 'Not used yet' : `Last used ${minuteText(lastUsedAt)}`;
   const shown = {
     name: `Token ${prefix}…`,
@@ -123,21 +132,28 @@ ${isOwner && button(visit, `${at}/token`, 'Create token')}`;
 ${!isOwner && html`<p class="quiet">Only an owner can replace the token.</p>`}`;
 }
 
-/** Asks before a token is replaced. Without a token, a form creates the first one. */
-async function askToken(visit: Visit): Promise<ShownPage> {
+/** Asks before the token is replaced. Without one, it leads to the page that creates it. */
+async function askToReplace(visit: Visit): Promise<PageReply> {
   const key = keyOf(visit);
   const at = pathOf(key);
   const { configured, prefix } = await showScimToken(visit.ctx, key);
+  if (!configured) return { goTo: at };
   const { ask, effect } = replacing(prefix);
-  const act = configured ? 'Replace token' : 'Create token';
-  const content = html`<button${configured && html` class="danger"`} type="submit">${act}</button>`;
+  const act = 'Replace token';
   return {
     title: act,
-    main: html`<h1>${configured ? ask : 'Create a SCIM token?'}</h1>
-${alert(visit)}${configured && html`<p>${effect}</p>`}
-${postForm(visit, `${at}/token`, content)}
+    main: html`<h1>${ask}</h1>
+<p>${effect}</p>
+${postForm(visit, `${at}/token`, html`<button class="danger" type="submit">${act}</button>`)}
 ${otherLinks(html`<a href="${at}">Cancel</a>`)}`,
   };
+}
+
+function showToken(
+  { token, prefix }: Awaited<ReturnType<typeof createScimToken>>,
+  key: { org: string },
+): ShownPage {
+  return shownOnce('Your SCIM token', { of: `${prefix}…`, secret: token, back: pathOf(key) });
 }
 
 function requestRows(requests: Request[]): Html {
