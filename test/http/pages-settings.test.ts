@@ -71,6 +71,9 @@ describe('the settings', () => {
     const { org, clients } = await team(idctl);
     const asks = await open(clients.owner, `${of(org)}/delete`);
     expect(asks.text).toContain(`Delete ${org.name} (3 members)?`);
+    expect(asks.text).toMatch(
+      /projects, domains, connections, applications and webhooks are deleted too\. The accounts .* stay/,
+    );
     expect((await open(clients.member, `/orgs/${org.slug}`)).status).toBe(200);
     const gone = await asks.submit(`${of(org)}/delete`);
     expect([gone.status, gone.text]).toEqual([

@@ -38,6 +38,7 @@ export const settingsPages: Page[] = [
   ...endingPages(`${path}/delete`, deleteOrganization, {
     act: 'Delete organization',
     back: path,
+    further: async () => [deletionEffect],
     reply: (visit) => {
       const done = markNotice(visit, 'organization-deleted');
       return { goTo: `/?${new URLSearchParams({ done })}#organizations` };
@@ -46,6 +47,9 @@ export const settingsPages: Page[] = [
 ];
 
 const maxWebhooks = 200;
+
+const deletionEffect =
+  'Its memberships, projects, domains, connections, applications and webhooks are deleted too. The accounts of the people stay.';
 
 async function showSettings(visit: Visit, refusedIn?: Part): Promise<ShownPage> {
   const key = parse(listWebhooks.input, { org: visit.given['org'], limit: maxWebhooks });
@@ -113,6 +117,6 @@ function setupLinksSection(at: string): Html {
 
 function deleteSection(at: string): Html {
   return html`<section aria-labelledby="deletion"><h2 id="deletion">Delete the organization</h2>
-<p class="quiet">Its members, projects, domains and connections go with it. The accounts of the people stay.</p>
+<p class="quiet">${deletionEffect}</p>
 <div class="buttons">${endingLink(`${at}/delete`, 'Delete organization')}</div></section>`;
 }
