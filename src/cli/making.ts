@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
+import { sentences } from '../text/words.ts';
 import type { Fields } from './output.ts';
 import type { Call, Runs } from './run.ts';
 
@@ -77,7 +78,7 @@ interface Renewing<View> {
   fields: Fields<View>;
   input?: Input;
   secret: keyof View;
-  /** The question to ask first. Without one, the command does not ask. */
+  /** The question to ask first, for an operation that does not say what it ends. */
   question?: (view: View) => string;
 }
 
@@ -88,8 +89,16 @@ export async function performSecret<View extends object>(
   { fields, secret, question, input = call.input }: Renewing<View>,
 ): Promise<void> {
   const { dryRun } = call.flags;
-  if (question !== undefined && !dryRun)
-    await call.confirm(question(await call.rehearse(operation, input)));
+  const { ends } = operation;
+  if ((question !== undefined || ends !== undefined) && !dryRun) {
+    const view = await call.rehearse(operation, input);
+    // `rehearse` has checked this input with the schema of the operation.
+    const asked = operation.input.parse(input) as never;
+    await call.confirm(
+      question?.(view) ??
+        sentences([ends?.ask(view, asked) ?? '', ...(ends?.effects?.(view, asked) ?? [])]),
+    );
+  }
   const run = dryRun ? call.rehearse : call.operate;
   tellMade(call, { fields, secret }, await run(operation, input));
 }

@@ -9,6 +9,7 @@ import { signInPages } from './pages/login/sign-in.ts';
 import { signUpPages } from './pages/login/sign-up.ts';
 import { logoutPages } from './pages/logout.ts';
 import { activityPages } from './pages/organization/activity.ts';
+import { applicationPages } from './pages/organization/applications.ts';
 import { mappingPages } from './pages/organization/directory/mappings.ts';
 import { scimPages } from './pages/organization/directory/overview.ts';
 import { pushedPages } from './pages/organization/directory/pushed.ts';
@@ -44,6 +45,7 @@ export const pages: Page[] = [
   forwardPage,
   ...accountPages,
   organizationPage,
+  ...applicationPages,
   ...activityPages,
   peoplePage,
   // Before the pages of a person, whose path would match too.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pages } from '../../src/http/surface.ts';
+import { createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { createInvitation } from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -43,8 +44,10 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))('every p
     await addMember(operator, { ...at, email: grace.email ?? '', role: 'member' });
     const invited = { ...at, email: `new@${domain}`, role: 'member' as const };
     const { id } = await createInvitation(operator, invited);
+    const wiki = { ...at, name: 'Wiki', redirectUris: ['https://wiki.example/callback'] };
+    const { clientId: client } = await createClient(operator, createClient.input.parse(wiki));
     const values: Record<string, string> = {
-      ...{ org: org.slug, user: grace.id, domain, project: project.slug, id },
+      ...{ org: org.slug, user: grace.id, domain, project: project.slug, id, client },
     };
     const { page } = await browser.open(look);
     const faults: Record<string, string[]> = {};

@@ -110,7 +110,7 @@ describe('a webhook', () => {
     expect(saved.text).toContain('The webhook was changed.');
     expect((await open(clients.admin, of(org))).text).toContain('domain.added, scim.*');
     const wrong = await saved.submit(at, { enabled: 'true', events: 'domain.lost' });
-    expect(wrong.text).toContain('Events domain.lost is not a kind of event');
+    expect(wrong.text).toContain('Events, line 1, domain.lost is not a kind of event');
     expect(wrong.body).toMatch(/<textarea[^>]* aria-invalid="true">\s*domain\.lost</);
     const off = await saved.submit(at, { enabled: 'false' });
     expect(off.text).toContain('What happens now is not sent later.');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pages } from '../../src/http/surface.ts';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { addWebhook } from '../../src/services/tenancy/webhooks/operations.ts';
@@ -41,6 +42,8 @@ async function arrived(): Promise<{ client: Client; email: string; id: string; e
 async function pathsOf(of: typeof pages, { email, id }: { email: string; id: string }) {
   const { slug } = await organization(idctl);
   await addMember(idctl.operator(), { org: slug, email, role: 'owner' });
+  const wiki = { org: slug, name: 'Wiki', redirectUris: ['http://localhost/cb'] };
+  const { clientId } = await createClient(idctl.operator(), createClient.input.parse(wiki));
   await createProject(idctl.operator(), { org: slug, name: 'Website' });
   const hook = { org: slug, url: 'https://1.1.1.1/hooks', events: ['*'] };
   const webhook = await addWebhook(idctl.operator(), hook);
@@ -48,6 +51,7 @@ async function pathsOf(of: typeof pages, { email, id }: { email: string; id: str
     path
       .replace(':org', slug)
       .replace(':project', 'website')
+      .replace(':client', clientId)
       .replace('webhooks/:id', `webhooks/${webhook.id}`)
       .replace(':domain', `${slug}.example`)
       .replace(/:(user|id|members)/, id)
@@ -61,7 +65,7 @@ describe('X10 interface page: every page and form', () => {
     expect(forms.length).toBeGreaterThan(10);
     for (const { path } of ofSessions)
       expect(path).toMatch(
-        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id|domain|project|members|delivery))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
+        /^\/(login|account)\/[a-z-/]+$|^\/orgs\/:org(\/[a-z-]+|\/:(user|id|domain|project|client|members|delivery))*$|^\/$|^\/login$|^\/oauth\/logout(\/confirm)?$/,
       );
   });
 

@@ -106,8 +106,10 @@ test('each door says a hint in its own words', () => {
 });
 
 test('a page says a hint with a link to the page of its operation', () => {
-  expect(linksFor(['Wait.', { to: 'start again', operation: 'totp.enroll' }, list])).toEqual([
+  const hints: Next = ['Wait.', { to: 'start again', operation: 'totp.enroll' }, list];
+  expect(linksFor([...hints, { to: 'start', operation: 'init' }])).toEqual([
     { href: '/#two-factor', text: 'Set up an authenticator' },
+    { href: '/orgs/acme/applications', text: 'Applications' },
   ]);
   const org = { org: 'a&b' };
   expect(

@@ -94,7 +94,6 @@ export function addClientCommands(program: Command): void {
       performSecret(call, (await operations()).rotateClient, {
         fields: made,
         secret: 'clientSecret',
-        question: ({ name }) => `Give ${name} a new secret? The old one stops immediately.`,
       }),
   });
   verb(client, 'test <client>', {

@@ -17,6 +17,7 @@ const parts: { path: string; text: string; right: OrganizationRight }[] = [
   { path: '/projects', text: 'Projects', right: 'projects.see' },
   { path: '/invitations', text: 'Invitations', right: 'invitations.see' },
   { path: '/sign-in', text: 'Sign-in', right: 'domains.see' },
+  { path: '/applications', text: 'Applications', right: 'clients.see' },
   { path: '/activity', text: 'Activity', right: 'events.see' },
   { path: '/directory', text: 'Directory', right: 'scim.see' },
   { path: '/settings', text: 'Settings', right: 'webhooks.see' },

@@ -7,6 +7,18 @@ import { fillPath, pathKeys } from '../route.ts';
  * argument of the operation.
  */
 export const operationPages: Partial<Record<OperationName, { href: string; text: string }>> = {
+  'client.add-redirect': {
+    href: '/orgs/:org/applications/:client',
+    text: 'Change the application',
+  },
+  'client.list': { href: '/orgs/:org/applications', text: 'Applications' },
+  'client.make-confidential': {
+    href: '/orgs/:org/applications/:client',
+    text: 'Change the application',
+  },
+  'client.remove': { href: '/orgs/:org/applications/:client', text: 'The application' },
+  'client.rotate': { href: '/orgs/:org/applications/:client/rotate', text: 'New secret' },
+  'client.set': { href: '/orgs/:org/applications/:client', text: 'Change the application' },
   'domain.add': { href: '/orgs/:org/sign-in', text: 'Domains' },
   'domain.list': { href: '/orgs/:org/sign-in', text: 'Domains' },
   'domain.verify': { href: '/orgs/:org/sign-in', text: 'Domains' },

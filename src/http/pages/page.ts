@@ -117,20 +117,22 @@ export function viewPage<Input extends z.ZodObject, View>(
 export function operationForm<Input extends z.ZodObject, View>(
   path: string,
   operation: PageOperation<Input, View>,
-  { reply, refused }: Pick<Acting<Input, View>, 'reply' | 'refused'>,
+  { reply, ...more }: Acting<Input, View>,
 ): Page {
   return form({
     path,
     access: accessTo(operation),
     input: operation.input,
     act: async (visit, input) => reply(visit, await operation(visit.ctx, input), input),
-    refused,
+    ...more,
   });
 }
 
 interface Acting<Input extends z.ZodObject, View> {
   reply: (visit: Visit, view: View, input: z.output<Input>) => Promise<PageReply> | PageReply;
   refused: (visit: Visit & { refusal: Refusal }) => Promise<ShownPage> | ShownPage;
+  /** The fields of the form that empty their value if they are empty, instead of keeping it. */
+  whole?: readonly string[];
 }
 
 /** Defines a page to show. With `refused`, a page with wrong fields, such as those of a search. */
@@ -158,13 +160,12 @@ export function page<Input extends z.ZodObject>(
 export function form<Input extends z.ZodObject>(
   definition: Definition<Input> & {
     act: (visit: Visit, input: z.output<Input>) => Promise<PageReply>;
-    refused: (visit: Visit & { refusal: Refusal }) => Promise<ShownPage> | ShownPage;
-  },
+  } & Omit<Acting<Input, never>, 'reply'>,
 ): Page {
-  const { act, refused, ...data } = definition;
+  const { act, refused, whole, ...data } = definition;
   const answer = async (visit: Visit): Promise<PageReply> => {
     try {
-      return await act(visit, inputOf(data, visit.given));
+      return await act(visit, inputOf(data, visit.given, whole));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { code, continuation } = error;
@@ -185,10 +186,11 @@ export const noticeField = 'done';
 function inputOf<Input extends z.ZodObject>(
   { path, input }: Pick<Definition<Input>, 'path' | 'input'>,
   given: Record<string, string>,
+  whole?: readonly string[],
 ): z.output<Input> {
   const { [noticeField]: _, ...fields } = given;
   try {
-    return parse(input, valuesOf(input, noticeField in input.shape ? given : fields));
+    return parse(input, valuesOf(input, noticeField in input.shape ? given : fields, whole));
   } catch (error) {
     const keys = new Set(pathKeys(path));
     const isOfPath = error instanceof Refusal && error.faults.some((fault) => keys.has(fault.path));

@@ -2,6 +2,7 @@ import type { Actor } from '../../context.ts';
 import { type InputFault, moreWords } from '../../errors.ts';
 import { sentencesFor } from '../../next.ts';
 import type { SettingWords } from '../../services/foundation/setting-words.ts';
+import { clientWords } from '../../services/tenancy/clients/words.ts';
 import { ldapWords } from '../../services/tenancy/ldap/words.ts';
 import { signInWords } from '../../services/tenancy/signin-settings/words.ts';
 import { ssoWords } from '../../services/tenancy/sso/words.ts';
@@ -96,13 +97,15 @@ ${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
 /** A field for several lines, with its label. */
 export function area(
   draft: Draft,
-  of: Pick<Field, 'name' | 'label' | 'note' | 'value' | 'maxLength' | 'optional'>,
+  of: Pick<Field, 'name' | 'label' | 'note' | 'value' | 'maxLength' | 'optional'> & {
+    rows?: number;
+  },
 ): Html {
   const { faults, wrong, said } = faultOf(draft, of);
   const value = (draft.refusal === undefined ? undefined : draft.given[of.name]) ?? of.value;
   return html`<div class="field">
 <label for="${of.name}">${of.label}${of.optional && html` <span class="quiet">(optional)</span>`}</label>
-<textarea id="${of.name}" name="${of.name}" rows="6"${!of.optional && html` required`} maxlength="${of.maxLength}" autocomplete="off" autocapitalize="none" spellcheck="false"${faults.length > 0 && wrong && html` autofocus`}${said !== '' && html` aria-describedby="${said}"`}${wrong && html` aria-invalid="true"`}>
+<textarea id="${of.name}" name="${of.name}" rows="${of.rows ?? 6}"${!of.optional && html` required`} maxlength="${of.maxLength}" autocomplete="off" autocapitalize="none" spellcheck="false"${faults.length > 0 && wrong && html` autofocus`}${said !== '' && html` aria-describedby="${said}"`}${wrong && html` aria-invalid="true"`}>
 ${value}</textarea>
 ${of.note && html`<p class="quiet" id="${of.name}-note">${of.note}</p>`}
 </div>`;
@@ -221,7 +224,7 @@ export function notice(text: string | undefined): Html | undefined {
 }
 
 const settingLabels = Object.fromEntries(
-  Object.entries({ ...ssoWords, ...ldapWords, ...signInWords }).map(
+  Object.entries({ ...clientWords, ...ssoWords, ...ldapWords, ...signInWords }).map(
     ([name, words]: [string, SettingWords]) => [name, words.page?.label ?? words.label],
   ),
 );
@@ -266,7 +269,9 @@ const labels: Record<string, string> = {
 /** A sentence about a wrong field, such as: Password must not be empty. */
 function sentenceOf({ path, message }: InputFault): string {
   const name = fieldOf(path);
-  return `${labels[name] ?? name} ${message}.`;
+  const at = /\.(\d+)$/.exec(path)?.[1];
+  const line = at === undefined ? '' : `, line ${Number(at) + 1},`;
+  return `${labels[name] ?? name}${line} ${message}.`;
 }
 
 /** The field of a fault, also if the path names an entry of its list, such as `events.0`. */

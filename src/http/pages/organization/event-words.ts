@@ -202,7 +202,7 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
   'client.created': did('created the application'),
   'client.updated': ({ by, of, data: { fields } }) => {
     const labels = new Map(Object.entries(clientWords).map(([name, { label }]) => [name, label]));
-    return html`${by} changed the application ${of}: ${fields.map((name) => labels.get(name) ?? name).join(', ')}.`;
+    return html`${by} changed settings of the application ${of} (${fields.map((name) => labels.get(name) ?? name).join(', ')}).`;
   },
   'client.rotated': did('gave the application', ' a new secret'),
   'client.removed': did('removed the application'),

@@ -29,6 +29,9 @@ const notices = {
   'webhook-removed': 'The webhook was removed.',
   retried: 'The message is sent again within a few seconds.',
   revoked: 'The invitation was revoked.',
+  'client-added': 'The application was added.',
+  'client-changed': 'The application was changed.',
+  'client-removed': 'The application was removed.',
   'factor-reset':
     'The second factor was removed. The person signs in without it, and can set up a new one.',
 };

@@ -65,7 +65,7 @@ export const testClient = operation({
     );
     const signedIn = await take('sign-in', 'the person can use the application', () =>
       input.user === undefined
-        ? skipped('no person was named', 'To try a member, add --user EMAIL.')
+        ? skipped('no person was named', { technical: 'To try a member, add --user EMAIL.' })
         : trySignIn(ctx, client, standing, input.user),
     );
     const claims = signedIn.ok ? signedIn.value : null;
@@ -126,7 +126,7 @@ async function readAt<T>(ctx: Context, url: string, schema: z.ZodType<T>): Promi
       ? wrong('it returns a different document', hint)
       : found(data, 'read');
   } catch (error) {
-    if (error instanceof SyntaxError) return wrong('it does not return JSON', hint);
+    if (error instanceof SyntaxError) return wrong('it returns a different document', hint);
     if (error instanceof Refusal)
       return wrong(`this machine cannot read it: ${error.message}`, hint);
     throw error;

@@ -109,6 +109,11 @@ export const rotateClient = operation({
   authority: 'clients.change',
   input: refInput,
   output: newClientView,
+  ends: {
+    ask: ({ name }) => `Give ${name} a new secret?`,
+    effects: () => ['The old one stops immediately.'],
+    done: ({ name }) => `${name} has a new secret.`,
+  },
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       const client = await holdClient(organization, input.client);

@@ -39,20 +39,22 @@ export const clientWords = {
   },
   public: {
     label: 'Public',
-    about: 'Whether the client has no secret, like a program on a device.',
+    about: 'Whether the application has no secret, like a program on a device.',
+    page: { label: 'Without a secret' },
   },
   pkce: {
     label: 'PKCE',
-    about: 'Whether the client must send a PKCE challenge. A public client must.',
+    about: 'Whether the application must send a PKCE challenge. One without a secret must.',
+    page: { label: 'PKCE', values: { true: 'Required', false: 'Not required' } },
   },
   idTokenAlg: {
     label: 'ID token signed by',
-    about: 'The algorithm that signs the ID tokens of the client.',
+    about: 'The algorithm that signs the ID tokens of the application.',
     options: { '--id-token-alg <alg>': 'RS256 (default) or EdDSA' },
   },
   project: {
     label: 'Project',
-    about: 'Only members of this project can use the client.',
+    about: 'Only members of this project can use the application.',
     options: { '--project <project>': 'only members of this project can sign in' },
     clearing: { '--no-project': 'every member of the organization can sign in' },
   },

@@ -30,6 +30,11 @@ export function settingField(
     value: value === null || value === undefined ? undefined : String(value),
   };
   const plainSchema = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  if (plainSchema instanceof z.ZodArray) {
+    const note = `${of.note} One on each line.`;
+    const entries = Array.isArray(value) ? value.join('\n') : undefined;
+    return area(draft, { ...of, note, optional: true, rows: 3, maxLength: 40_000, value: entries });
+  }
   if (plainSchema instanceof z.ZodBoolean) return choice(draft, { ...of, options: answers(words) });
   if (plainSchema instanceof z.ZodEnum) {
     const options = Object.fromEntries(plainSchema.options.map((each) => [each, String(each)]));
