@@ -160,6 +160,20 @@ describe('O14 the reset of a second factor', () => {
     expect((await ada.client.get('/api/v1/me')).status).toBe(200);
   });
 
+  test('O14 a person without a second factor is refused for that, and only the own organization learns it', async () => {
+    const own = await staff('member');
+    await transaction(() =>
+      Account.update({ passwordHash: null }, { where: { id: own.account.id } }),
+    );
+    expect(await reset(owner, own.account)).toMatchObject({
+      status: 409,
+      body: { code: 'conflict', detail: expect.stringContaining('has no second factor') },
+    });
+    const stranger = await person(idctl, `${fresh('eve')}@elsewhere.test`);
+    await join(stranger.email, 'member');
+    expect(await reset(owner, stranger)).toMatchObject(operatorNeeded);
+  });
+
   test('O14 the page that asks for the factor says who can reset it', async () => {
     const [ada, eve] = [await member(), await member('member', `${fresh('eve')}@elsewhere.test`)];
     const asked = async ({ email }: { email: string | null }) => {

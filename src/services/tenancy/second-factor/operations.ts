@@ -93,7 +93,7 @@ function requireRank({ actor }: Context, { role }: Standing, { accountId, role: 
 
 /**
  * Whether the organization can reset the factor: the account is on its verified domain, in no other
- * organization, and keeps a way in (security O14).
+ * organization, and keeps a way in (security O14). An account without a factor loses nothing.
  */
 async function canBeHelped(
   ctx: Context,
@@ -103,7 +103,7 @@ async function canBeHelped(
   const trusted = ctx.config.trust.domains === 'off' && account.email !== null;
   if (!trusted && !(await ownsAddress(organizationId, account.email))) return false;
   if (await belongsElsewhere(ctx, account.id, organizationId)) return false;
-  return hasWayIn(ctx, account, { without: 'all' });
+  return !hasSecondFactor(account) || hasWayIn(ctx, account, { without: 'all' });
 }
 
 async function removeFactors(ctx: Context, account: Account) {
