@@ -153,7 +153,10 @@ describe('deleting the own account', () => {
     await rotateScimToken(idctl.operator(), { org });
     expect(await mia.client.send('DELETE', '/api/v1/me')).toMatchObject({
       status: 409,
-      body: { code: 'address_managed' },
+      body: {
+        code: 'address_managed',
+        hint: expect.stringContaining('Only the operator can delete the account'),
+      },
     });
     await deleteUser(idctl.operator(), { user: mia.id });
   });

@@ -2,6 +2,7 @@ import type { Context } from '../../../context.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
+import type { Next } from '../../../next.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { findOwner } from '../../foundation/domain-names/owns.ts';
 import { findConnections } from '../connections/kinds.ts';
@@ -26,14 +27,32 @@ export async function isManaged(
   return (await ScimToken.count({ where: { organizationId } })) > 0;
 }
 
-/** Refuses with `address_managed` if an organization manages the address. */
+/** Refuses with `address_managed` if an organization manages this address of an account. */
 export async function requireUnmanaged(
   ctx: Pick<Context, 'config'>,
   email: string | null,
 ): Promise<void> {
   if (email === null || !(await isManaged(ctx, email))) return;
+  throw managed(email, [
+    'While an organization manages it, the address cannot be changed.',
+    {
+      say: 'Only the operator can delete the account',
+      operation: 'user.delete',
+      with: { user: email },
+      by: 'operator',
+    },
+  ]);
+}
+
+/** Refuses with `address_managed` if an organization manages the address that a person asks for. */
+export async function requireNewUnmanaged(
+  ctx: Pick<Context, 'config'>,
+  email: string,
+): Promise<void> {
+  if (await isManaged(ctx, email)) throw managed(email, 'Use another address.');
+}
+
+function managed(email: string, hint: Next): Refusal {
   const message = `An organization manages the addresses on ${domainOf(email)}.`;
-  throw new Refusal('address_managed', message, {
-    hint: 'While it does, the address cannot be changed, and only the operator can delete its account.',
-  });
+  return new Refusal('address_managed', message, { hint });
 }

@@ -29,7 +29,7 @@ import {
 import { endSignIns } from '../../people/credentials/credentials.ts';
 import { ownSessionOf } from '../../people/sessions/end.ts';
 import { requireOwnSession, requireRecentSignIn } from '../../people/two-factor/recent.ts';
-import { requireUnmanaged } from '../addresses/managed.ts';
+import { requireNewUnmanaged, requireUnmanaged } from '../addresses/managed.ts';
 import { provedByMail } from '../addresses/prove-address.ts';
 import { takeOver } from '../identities/reclaim.ts';
 import { keepRemovals } from '../memberships/removed.ts';
@@ -107,7 +107,7 @@ async function requireChangeable(ctx: Context, accountId: string, email: string)
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
   if (account.email === email) throw refuseField('email', 'is your address already');
   await requireUnmanaged(ctx, account.email);
-  await requireUnmanaged(ctx, email);
+  await requireNewUnmanaged(ctx, email);
   return account;
 }
 
@@ -120,7 +120,7 @@ async function changeAddress(ctx: Context, right: RightCode, email: string) {
   if (account === null) throw codeInvalid();
   // An organization may have come to manage one of the addresses since the request began.
   await requireUnmanaged(ctx, account.email);
-  await requireUnmanaged(ctx, email);
+  await requireNewUnmanaged(ctx, email);
   if (holder !== null) await freeAddress(ctx, holder.id, email);
   const { email: from, emailProof } = account;
   await keepRemovals(ctx, account);
