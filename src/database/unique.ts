@@ -7,7 +7,7 @@ interface DuplicateRefusal {
   /** The default is `already_exists`. */
   code?: RefusalCode;
   message: string;
-  hint?: Next;
+  hint?: Next | undefined;
 }
 
 /** The result of the write. A violated unique index becomes this refusal. */

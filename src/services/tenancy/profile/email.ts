@@ -80,10 +80,9 @@ export const confirmEmail = operation({
       await recordRefusedCode(ctx, account);
       throw codeInvalid();
     }
-    const { code, message, hint } = codeInvalid();
     const changed = transaction(() => changeAddress(ctx, right, input.email));
     // Another account may have got the address at the same time.
-    await refusingDuplicate(changed, { code, message, ...(hint && { hint }) });
+    await refusingDuplicate(changed, codeInvalid());
     await giveBack(ctx, limits);
     return showMe(ctx, {});
   },
