@@ -21,7 +21,7 @@ export const meRoutes = [
   }),
   route('DELETE', '/api/v1/me', deleteMe, {
     summary:
-      'Delete your account; needs a recent sign-in. Refused for the last owner of an organization, and if an organization manages your address',
+      'Delete your account; needs a recent sign-in, not through an organization alone (`session_required`). Refused for the last owner of an organization, and if an organization manages your address',
     cookies: clearedSession,
   }),
   route('POST', '/api/v1/me/password', changePassword, {
@@ -29,11 +29,12 @@ export const meRoutes = [
   }),
   route('POST', '/api/v1/me/email', requestEmail, {
     summary:
-      'Mail a code to a new address of your account; needs a recent sign-in, not through an organization alone',
+      'Mail a code to a new address of your account; needs a recent sign-in, not through an organization alone (`session_required`)',
     status: 202,
   }),
   route('POST', '/api/v1/me/email/confirm', confirmEmail, {
-    summary: 'Change your address with the mailed code; ends all other sessions',
+    summary:
+      'Change your address with the mailed code; ends all other sessions. Needs a session that did not begin through an organization alone (`session_required`)',
   }),
   route('GET', '/api/v1/me/sessions', listSessions, {
     summary: 'The live sessions of the signed-in person',
