@@ -21,8 +21,6 @@ import {
   viewUser,
 } from '../accounts/account.ts';
 import { ownOperation } from '../accounts/own-operation.ts';
-import { deleteRecoveryCodes } from '../codes/recovery-code.ts';
-import { removePasskeys } from '../passkeys/passkey.ts';
 import {
   endSessionsPastSecondFactor,
   forgetSecondFactor,
@@ -32,6 +30,7 @@ import {
 import { marksOf } from '../tokens/token.ts';
 import { requireRecentSignIn } from './recent.ts';
 import { firstRecoveryCodes, makeFirstRecoveryCodes } from './recovery-codes.ts';
+import { factorsGone, removeFactors } from './removal.ts';
 import {
   acceptSecondFactor,
   isGiven,
@@ -178,12 +177,6 @@ export const totpResetView = userView.extend({
   passkeysLeft: z.int(),
 });
 
-function factorsGone(view: z.output<typeof totpResetView>): string {
-  const { authenticatorRemoved, passkeysRemoved: count } = view;
-  const passkeys = count === 0 ? [] : [counted(count, 'passkey')];
-  return [...(authenticatorRemoved ? ['the authenticator app'] : []), ...passkeys].join(' and ');
-}
-
 /** Says how many passkeys remain: an attacker may have added one, and can still sign in with it. */
 export function passkeysLeft(left: number, user: string): Part[] {
   return [
@@ -215,20 +208,15 @@ export const resetTotp = operation({
       await hold.account(account.id);
       await account.reload();
       const passkeys = await Passkey.findAll({ where: { accountId: account.id }, order: ['id'] });
-      const authenticatorRemoved = account.totpSecret !== null;
       const gone = input.passkeys ? passkeys : [];
-      if (!authenticatorRemoved && gone.length === 0)
+      if (account.totpSecret === null && gone.length === 0)
         throw nothingToReset(account, passkeys.length > 0);
-      await discardTotp(account.id);
-      await deleteRecoveryCodes(account.id);
-      await forgetSecondFactor(account.id, null);
-      await removePasskeys(ctx, account, gone, { inReset: true });
+      const removed = await removeFactors(ctx, account, gone);
       await recordEvent(ctx, { kind: 'user.totp.reset', ...eventAbout('user', account) });
       await notify(ctx, account, { what: 'second-factor-reset', by: null });
       return {
         ...viewUser(ctx, await account.reload()),
-        authenticatorRemoved,
-        passkeysRemoved: gone.length,
+        ...removed,
         passkeysLeft: passkeys.length - gone.length,
       };
     });

@@ -7,7 +7,6 @@ import { Organization } from '../../../database/models/organization.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
-import { counted } from '../../../text/words.ts';
 import { requireSecondFactorIfAny, type Standing } from '../../foundation/authority/require.ts';
 import { ownsAddress } from '../../foundation/domain-names/owns.ts';
 import { sessionsEnding } from '../../foundation/ending.ts';
@@ -15,10 +14,8 @@ import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { ref, userRef } from '../../foundation/fields.ts';
 import { notify } from '../../foundation/mail/notify.ts';
 import { operation } from '../../foundation/operation.ts';
-import { discardTotp } from '../../people/accounts/account.ts';
-import { deleteRecoveryCodes } from '../../people/codes/recovery-code.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
-import { removePasskeys } from '../../people/passkeys/passkey.ts';
+import { factorsGone, removeFactors } from '../../people/two-factor/removal.ts';
 import { belongsElsewhere } from '../identities/identities.sql.ts';
 import { holdMembership, memberView, viewMember } from '../memberships/membership.ts';
 import { hasWayIn } from '../signin-settings/owners.ts';
@@ -29,8 +26,6 @@ const factorResetView = memberView.extend({
   sessionsEnded: z.int(),
   told: z.boolean().describe('Whether the person is notified by mail.'),
 });
-
-type Reset = z.output<typeof factorResetView>;
 
 /**
  * Removes the authenticator app, passkeys and recovery codes of a member who lost them, and ends
@@ -43,10 +38,10 @@ export const resetMemberFactor = operation({
   input: z.strictObject({ org: ref, user: userRef }),
   output: factorResetView,
   ends: {
-    ask: (view) => `Remove ${factorsOf(view)} of ${nameOf(view)}?`,
+    ask: (view) => `Remove ${factorsGone(view)} of ${nameOf(view)}?`,
     effects: (view) => ['Recovery codes end too.', ...sessionsEnding(view)],
     done: (view) => [
-      `Removed ${factorsOf(view)} of ${nameOf(view)}.`,
+      `Removed ${factorsGone(view)} of ${nameOf(view)}.`,
       ...(view.told ? [] : ['No mail is sent to the person, so tell them yourself.']),
     ],
   },
@@ -65,7 +60,12 @@ export const resetMemberFactor = operation({
           `${nameOf(shown)} has no second factor. Nothing was changed.`,
         );
       }
-      const removed = await removeFactors(ctx, account);
+      const accountId = account.id;
+      const passkeys = await Passkey.findAll({ where: { accountId }, order: ['id'] });
+      const removed = {
+        ...(await removeFactors(ctx, account, passkeys)),
+        sessionsEnded: await endSignIns(ctx, { accountId }),
+      };
       const by = byOperator ? null : organization.name;
       const told = await notify(ctx, account, { what: 'second-factor-reset', by });
       await recordEvent(ctx, {
@@ -106,19 +106,6 @@ async function canBeHelped(
   return !hasSecondFactor(account) || hasWayIn(ctx, account, { without: 'all' });
 }
 
-async function removeFactors(ctx: Context, account: Account) {
-  const { id: accountId, totpEnabledAt } = account;
-  const passkeys = await Passkey.findAll({ where: { accountId }, order: ['id'] });
-  await discardTotp(accountId);
-  await removePasskeys(ctx, account, passkeys, { inReset: true });
-  await deleteRecoveryCodes(accountId);
-  return {
-    authenticatorRemoved: totpEnabledAt !== null,
-    passkeysRemoved: passkeys.length,
-    sessionsEnded: await endSignIns(ctx, { accountId }),
-  };
-}
-
 // The same text for every reason: it must not reveal whether the account belongs to another
 // organization.
 function operatorNeeded({ id, email }: Account): Refusal {
@@ -133,11 +120,6 @@ function operatorNeeded({ id, email }: Account): Refusal {
       },
     ],
   });
-}
-
-function factorsOf({ authenticatorRemoved, passkeysRemoved: count }: Reset): string {
-  const passkeys = count === 0 ? [] : [counted(count, 'passkey')];
-  return [...(authenticatorRemoved ? ['the authenticator app'] : []), ...passkeys].join(' and ');
 }
 
 function nameOf({ email, name }: { email: string | null; name: string }): string {
