@@ -144,9 +144,9 @@ export const mutations: Mutation[] = [
   {
     rule: 'P15',
     without: 'that a code of a replaced authenticator proves nothing about the current one',
-    file: 'src/services/foundation/authority/require.ts',
-    from: '(totpEnabledAt === null || passedAt >= totpEnabledAt)',
-    to: '(totpEnabledAt === null || passedAt !== undefined)',
+    file: 'src/database/models/account.ts',
+    from: '(totpEnabledAt === null || secondFactorAt >= totpEnabledAt)',
+    to: '(totpEnabledAt === null || secondFactorAt !== undefined)',
     test: 'test/security/token-scopes.test.ts',
     named: 'with an earlier authenticator',
   },

@@ -87,6 +87,17 @@ export function hasSecondFactor({
   return totpEnabledAt !== null || hasPasskey;
 }
 
+/**
+ * Whether a session passed the second factor that the account has now. A code of a replaced
+ * authenticator does not count (security P15).
+ */
+export function passedCurrentFactor(
+  { secondFactorAt }: { secondFactorAt: Date | null },
+  { totpEnabledAt }: Pick<Account, 'totpEnabledAt'>,
+): boolean {
+  return secondFactorAt !== null && (totpEnabledAt === null || secondFactorAt >= totpEnabledAt);
+}
+
 /** Whether the address was proved to be the account's; `auto` is not a proof (security I3). */
 export function isProved({ emailProof }: Pick<Account, 'emailProof'>): boolean {
   return emailProof !== 'none' && emailProof !== 'auto';

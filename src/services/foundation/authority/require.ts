@@ -1,7 +1,7 @@
 import type { Actor, Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import type { TokenScope } from '../../../database/models/access-token.ts';
-import { Account, hasSecondFactor } from '../../../database/models/account.ts';
+import { Account, hasSecondFactor, passedCurrentFactor } from '../../../database/models/account.ts';
 import { Membership, type Role, roles } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { Project, type ProjectRole } from '../../../database/models/project.ts';
@@ -74,14 +74,9 @@ export async function requireSecondFactorIfAny({ actor }: Context): Promise<void
   if (hasSecondFactor(account)) await requirePassed(actor, account);
 }
 
-async function requirePassed(
-  proof: Actor & { kind: 'user' },
-  { totpEnabledAt }: Account,
-): Promise<void> {
+async function requirePassed(proof: Actor & { kind: 'user' }, account: Account): Promise<void> {
   const session = proof.via === 'session' ? await Session.findByPk(proof.sessionId) : null;
-  const passedAt = session?.secondFactorAt ?? null;
-  // A code from a replaced authenticator does not count for the current one.
-  if (passedAt !== null && (totpEnabledAt === null || passedAt >= totpEnabledAt)) return;
+  if (session !== null && passedCurrentFactor(session, account)) return;
   throw secondFactorMissing('Sign in again in a way that asks for your second factor.');
 }
 

@@ -1,5 +1,9 @@
 import type { Context } from '../../../context.ts';
-import { type Account, hasSecondFactor } from '../../../database/models/account.ts';
+import {
+  type Account,
+  hasSecondFactor,
+  passedCurrentFactor,
+} from '../../../database/models/account.ts';
 import { Session } from '../../../database/models/session.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
@@ -64,12 +68,8 @@ export async function isRecentlyProven(
   const session = await findOwnSession(ctx);
   if (session === null) return false;
   const { createdAt, confirmedAt, secondFactorAt } = session;
-  const { totpEnabledAt } = account;
-  // A code of a replaced authenticator does not count (security P15).
-  const factor = secondFactorAt === null || (totpEnabledAt ?? secondFactorAt) > secondFactorAt;
-  const proofs = hasSecondFactor(account)
-    ? [factor ? null : secondFactorAt]
-    : [createdAt, confirmedAt];
+  if (hasSecondFactor(account) && !passedCurrentFactor(session, account)) return false;
+  const proofs = hasSecondFactor(account) ? [secondFactorAt] : [createdAt, confirmedAt];
   return proofs.some((proof) => proof !== null && at < after(proof, recentSeconds));
 }
 
