@@ -53,7 +53,7 @@ export class Account extends rowOf(
     totpUnapproved: column.withDefault(column.flag(), false),
     /** Whether the account has passkeys. Only `people/passkeys` writes this, with the passkeys. */
     hasPasskey: column.withDefault(column.flag(), false),
-    /** Whether recovery codes are left. Only `people/recovery-codes` writes this, with the codes. */
+    /** Whether recovery codes are left. Only `people/codes` writes this, with the codes. */
     hasRecoveryCodes: column.withDefault(column.flag(), false),
     /** When a sign-up last replaced this account, if its address is unverified (security P11). */
     signUpReplacedAt: column.optional(column.date()),

@@ -9,7 +9,6 @@ import { Invitation } from '../../../database/models/invitation.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { ClientSignOut, ProviderRecord } from '../../../database/models/provider-record.ts';
-import { RecoveryCode } from '../../../database/models/recovery-code.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { SetupLink } from '../../../database/models/setup-link.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
@@ -18,6 +17,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { requireOperator } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { plantCanary } from '../../foundation/keys/open.ts';
+import { deleteAllRecoveryCodes } from '../../people/codes/recovery-code.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
 import { hasWayIn } from '../../tenancy/signin-settings/owners.ts';
 import type { backupHeader, restoredView } from './container.ts';
@@ -26,11 +26,12 @@ type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disab
 
 /**
  * Ends sessions and setup links, deletes unfinished sign-ins, bot tokens and pending invitations,
- * and cancels unsent messages, so that the restore does not revive them. Suspends tokens, apps, client secrets,
- * SCIM tokens and passkeys, because some may have been revoked since the backup. Disables webhooks,
- * because a test copy must not send to their receivers. Deletes recovery codes: a used one would be
- * valid again. With `keepTokens`, all tokens, apps, client secrets, passkeys, recovery codes,
- * invitations and webhooks stay. Afterwards, the database belongs to this master key.
+ * and cancels unsent messages, so that the restore does not revive them. Suspends tokens, apps,
+ * client secrets, SCIM tokens and passkeys, because some may have been revoked since the backup.
+ * Disables webhooks, because a test copy must not send to their receivers. Deletes recovery codes: a
+ * used one would be valid again. With `keepTokens`, all tokens, apps, client secrets, passkeys,
+ * recovery codes, invitations and webhooks stay. Afterwards, the database belongs to this master
+ * key.
  */
 export async function settleRestored(
   ctx: Context,
@@ -136,8 +137,7 @@ async function suspendTokens(ctx: Context): Promise<typeof none> {
   const invitations = await Invitation.destroy({ where: { acceptedAt: null } });
   // They still count as a second factor, so a restore never weakens a sign-in.
   const [passkeys] = await Passkey.update({ suspendedAt }, { where });
-  const recoveryCodes = await RecoveryCode.destroy({ where: {} });
-  await Account.update({ hasRecoveryCodes: false }, { where: { hasRecoveryCodes: true } });
+  const recoveryCodes = await deleteAllRecoveryCodes();
   return { botTokens, invitations, personal, apps, clients, scim, passkeys, recoveryCodes };
 }
 

@@ -108,6 +108,13 @@ export async function deleteRecoveryCodes(
   await countCodes(accountId);
 }
 
+/** Deletes the codes of all accounts, in a restore. Returns how many. */
+export async function deleteAllRecoveryCodes(): Promise<number> {
+  const deleted = await RecoveryCode.destroy({ where: {} });
+  await Account.update({ hasRecoveryCodes: false }, { where: { hasRecoveryCodes: true } });
+  return deleted;
+}
+
 /** Deletes the codes if the account has no other second factor. Call it after removing one. */
 export async function deleteCodesWithoutFactor(accountId: string): Promise<void> {
   const account = await Account.findByPk(accountId);
