@@ -75,7 +75,11 @@ export async function marksOf({ actor }: Context): Promise<Marks> {
     return token === null ? none : { vouchedBy: token.vouchedBy, unapproved: token.unapproved };
   }
   const session = await Session.findByPk(actor.sessionId);
-  if (session === null) return none;
+  return session === null ? none : marksOfSession(session);
+}
+
+/** The marks of this session. */
+export async function marksOfSession(session: Session): Promise<Marks> {
   const alone = factorKinds.includes(session.method) && session.secondFactorAt === null;
   const vouchedBy = session.vouchedBy ?? (alone ? session.organizationId : null);
   return { vouchedBy, unapproved: session.unapproved || (await isUnapproved(session)) };

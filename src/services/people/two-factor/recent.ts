@@ -9,7 +9,7 @@ import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
 import { askForPasskey } from '../passkeys/assertion.ts';
 import { ownSessionOf } from '../sessions/end.ts';
-import { marksOf } from '../tokens/token.ts';
+import { marksOf, marksOfSession } from '../tokens/token.ts';
 import { factorsOf } from './asking.ts';
 
 // Adding something that outlives the session, such as a passkey, needs a recent proof of identity.
@@ -111,7 +111,8 @@ async function findOwnSession({ actor }: Context): Promise<Session | null> {
  */
 export async function requireOwnSession(ctx: Context): Promise<void> {
   const session = await findOwnSession(ctx);
-  const { vouchedBy, unapproved } = await marksOf(ctx);
+  const marks = session === null ? marksOf(ctx) : marksOfSession(session);
+  const { vouchedBy, unapproved } = await marks;
   const throughConnection =
     session !== null && session.connectionId !== null && session.secondFactorAt === null;
   if (vouchedBy === null && !unapproved && !throughConnection) return;
