@@ -37,15 +37,14 @@ export async function deleteAccount(
   await recordEvent(ctx, { kind: 'user.deleted', ...eventAbout('user', account), data });
 }
 
-/** Organizations whose last owner is this account, with the name that each shows for the person. */
-export async function findLeftOwnerless(account: Account) {
-  const where = { accountId: account.id, role: 'owner' };
+/** Organizations whose last owner is this account. Locks like `holdIfLastOwner`. */
+export async function findLeftOwnerless(accountId: string): Promise<Organization[]> {
+  const where = { accountId, role: 'owner' };
   const owned = await Membership.findAll({ where, order: ['organizationId'] });
-  const left: { organization: Organization; called: string }[] = [];
+  const left: Organization[] = [];
   for (const { organizationId } of owned) {
-    const organization = await holdIfLastOwner(organizationId, account.id);
-    if (organization === null) continue;
-    left.push({ organization, called: (await shownIn(organizationId, account)).name });
+    const organization = await holdIfLastOwner(organizationId, accountId);
+    if (organization !== null) left.push(organization);
   }
   return left;
 }
@@ -85,7 +84,7 @@ export const deleteMe = operation({
       await requireOwnSession(ctx);
       await requireRecentSignIn(ctx, account);
       await requireUnmanaged(ctx, account.email);
-      await requireOwners(account);
+      await requireOwners(accountId);
       const ended = await describe(ctx, account);
       await recordLeft(ctx, account);
       await keepRemovals(ctx, account);
@@ -111,8 +110,8 @@ async function recordLeft(ctx: Context, account: Account): Promise<void> {
   }
 }
 
-async function requireOwners(account: Account): Promise<void> {
-  const slugs = (await findLeftOwnerless(account)).map(({ organization }) => organization.slug);
+async function requireOwners(accountId: string): Promise<void> {
+  const slugs = (await findLeftOwnerless(accountId)).map(({ slug }) => slug);
   if (slugs.length === 0) return;
   throw new Refusal('last_owner', `${slugs.join(', ')} would be left without an owner.`, {
     hint: 'Make another member owner first, or delete the organization.',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { hold } from '../../../database/hold.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { shownIn } from '../../foundation/authority/shown.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { id, locale, name, projectRole, role, userRef } from '../../foundation/fields.ts';
@@ -131,16 +132,18 @@ export const deleteUser = operation({
     const account = await requireAccount(input.user);
     const ownerless = await transaction(async () => {
       await hold.account(account.id);
-      const left = await findLeftOwnerless(account);
-      await forgetFormerAddress(ctx, account.email);
-      await deleteAccount(ctx, account, {
-        ownerless: left.map(({ organization }) => organization.slug),
-      });
-      for (const { organization, called: name } of left) {
-        const about = eventAbout('user', { id: account.id, name }, organization.id);
-        await recordEvent(ctx, { kind: 'organization.ownerless', ...about });
+      const left = await findLeftOwnerless(account.id);
+      // The deletion removes what an organization shows in place of the account's name.
+      const abouts: ReturnType<typeof eventAbout>[] = [];
+      for (const { id: organizationId } of left) {
+        const { name } = await shownIn(organizationId, account);
+        abouts.push(eventAbout('user', { id: account.id, name }, organizationId));
       }
-      return left.map(({ organization }) => ({ id: organization.id, slug: organization.slug }));
+      await forgetFormerAddress(ctx, account.email);
+      await deleteAccount(ctx, account, { ownerless: left.map(({ slug }) => slug) });
+      for (const about of abouts)
+        await recordEvent(ctx, { kind: 'organization.ownerless', ...about });
+      return left.map(({ id, slug }) => ({ id, slug }));
     });
     return { ...viewUser(ctx, account), ownerless };
   },
