@@ -489,6 +489,22 @@ describe('events of a deleted account', () => {
     expect((await eventsWith(other.name)).length).toBeGreaterThan(1);
   });
 
+  test('O6 an event that the person caused about someone else keeps the name of the other', async () => {
+    const [mia, nora] = [await someone(), orderedId()];
+    const actor = { kind: 'user', id: mia.id, name: mia.name };
+    const subject = { type: 'user', id: nora, name: 'Nora' };
+    // As when a person confirms an address that an unverified account holds.
+    const row = { id: orderedId(), kind: 'user.deleted', at: new Date(), actor, subject, data: {} };
+    await transaction(() => insertRows('events', [row]));
+    expect((await mia.client.send('DELETE', '/api/v1/me')).status).toBe(204);
+    idctl.wait(31 * day);
+    await sweepNow(idctl.operator());
+    expect(await Event.findByPk(row.id)).toMatchObject({
+      actor: { id: mia.id, name: 'deleted' },
+      subject: { id: nora, name: 'Nora' },
+    });
+  });
+
   test('many events are erased in batches; a stopped run goes on later, and two daemons may run at the same time', async () => {
     const mia = await someone();
     const actor = { kind: 'user', id: mia.id, name: mia.name };

@@ -7,7 +7,7 @@ import { Event } from '../../../database/models/event.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { firstKey } from '../page.ts';
 import { after } from '../time.ts';
-import { type EventName, eventKinds, personal } from './kinds.ts';
+import { type EventKind, eventKinds, personal } from './kinds.ts';
 import { type By, findFurther } from './person.sql.ts';
 
 // After a person has deleted their account, its events keep the id and lose the personal data.
@@ -70,12 +70,14 @@ async function erase(by: By, key: string, accountId: string, stop: Stop): Promis
 
 /** The parts of an event about the person, without personal data. */
 function withoutPerson({ kind, organizationId, actor, subject, data }: Parts, accountId: string) {
-  // The person acted there as admin, so the organization keeps the name.
-  if (kind === 'app.organization.named') return { actor, subject, data };
-  const fields = personalFields(kind);
-  // Otherwise the subject is something of the organization, such as a client.
+  const known: Partial<Record<string, EventKind>> = eventKinds;
+  if (known[kind]?.keepsNames) return { actor, subject, data };
+  const fields = personalFields(known[kind]);
+  // Otherwise the subject is another person, or something of the organization, such as a client.
   const isTheirs =
-    organizationId === null || subject?.id === accountId || subject?.type === 'invitation';
+    subject?.type === 'user'
+      ? subject.id === accountId
+      : organizationId === null || subject?.type === 'invitation';
   return {
     actor: actor.id === accountId ? withoutName(actor) : actor,
     subject: subject !== null && isTheirs ? withoutName(subject) : subject,
@@ -93,9 +95,8 @@ function withoutName<Of extends { name?: string }>(of: Of): Of {
 }
 
 /** The fields of the kind's data that are marked as personal. */
-function personalFields(kind: string): Set<string> {
-  const known: Partial<Record<string, (typeof eventKinds)[EventName]>> = eventKinds;
-  const fields = Object.entries(known[kind]?.data.shape ?? {});
+function personalFields(kind: EventKind | undefined): Set<string> {
+  const fields = Object.entries(kind?.data.shape ?? {});
   return new Set(fields.flatMap(([field, schema]) => (isPersonal(schema) ? [field] : [])));
 }
 

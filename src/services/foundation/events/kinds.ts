@@ -4,7 +4,8 @@ import { role } from '../fields.ts';
 // The table of event kinds. A line here feeds docs/events.md, the API document and the filters of
 // webhooks and lists. The tests check each recorded event against it.
 
-interface EventKind {
+/** What the table says about a kind. */
+export interface EventKind {
   /**
    * The recipients: the organization and its webhooks, or only the operator. With `either`, an
    * event goes to the organization if it names one.
@@ -13,6 +14,8 @@ interface EventKind {
   subject: string | null;
   about: string;
   data: z.ZodObject;
+  /** Whether the names stay after the deletion of the account, which acted there as admin. */
+  keepsNames?: true;
 }
 
 const kind =
@@ -490,11 +493,10 @@ export const eventKinds = {
     reason: text.optional(),
   }),
   'app.registered': onInstance('app', 'An app was registered', ofAccount),
-  'app.organization.named': inOrg(
-    'app',
-    'An app may introspect the tokens of the members',
-    ofAccount,
-  ),
+  'app.organization.named': {
+    ...inOrg('app', 'An app may introspect the tokens of the members', ofAccount),
+    keepsNames: true,
+  },
   'app.regenerated': onInstance('app', 'An app has a new secret', ofAccount),
   'app.revoked': onInstance('app', 'An app was revoked', { account: text, keepTokens: flag }),
   'app.refused': onInstance('app', 'Apps were refused; without a subject, the app is unknown', {
