@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -281,31 +280,6 @@ describe.skipIf(dialect !== 'sqlite' || counterpartMissing('chromium'))(
         await page.getByRole('link', { name: 'Revoke' }).click();
         await page.getByRole('button', { name: 'Revoke token' }).click();
         await told(page, 'status').toBe('The token was revoked.');
-      });
-
-      test('P18 a person changes the address, downloads their data, and deletes the account', async () => {
-        const { email } = await person(idctl);
-        const page = await arrive(script);
-        await present(page, email ?? '');
-        await enterPassword(page);
-        const moved = `${fresh('new')}@example.test`;
-        await page.getByText('Change your e-mail address').click();
-        await page.getByLabel('New e-mail address').fill(moved);
-        await page.keyboard.press('Enter');
-        await greeted(page, 'Confirm your new address');
-        await enterCode(page, await idctl.codeFor(moved));
-        await told(page, 'status').toContain('Your e-mail address was changed.');
-        const download = page.waitForEvent('download');
-        await page.getByRole('link', { name: 'Download your data' }).click();
-        const file = await download;
-        expect(file.suggestedFilename()).toBe('idctl-account.json');
-        expect(JSON.parse(await readFile(await file.path(), 'utf8'))).toMatchObject({
-          account: { email: moved },
-        });
-        await page.getByRole('button', { name: 'Delete your account' }).click();
-        await greeted(page, 'Delete your account?');
-        await page.getByRole('button', { name: 'Delete account' }).click();
-        await told(page, 'status').toBe('Your account was deleted.');
       });
 
       test('X10 S7 the CSP allows a sign-in to redirect to a configured origin', async () => {
