@@ -170,6 +170,19 @@ describe('P17 recovery codes', () => {
     );
   });
 
+  test('P17 stay if a passkey is added while a code turns the app off', async () => {
+    const { account, client, codes } = await enrolled();
+    const [off, added] = await overtake(
+      () => client.post('/api/v1/me/totp/disable', { recoveryCode: codes[0] }),
+      () => addPasskey(client),
+      RecoveryCode,
+    );
+    expect([off.status, added.answer.status]).toEqual([204, 201]);
+    expect(await RecoveryCode.count({ where: { accountId: account.id } })).toBe(9);
+    const used = await Event.findOne({ where: { kind: 'user.recovery_code.used' } });
+    expect(used?.data).toEqual({ remaining: 9 });
+  });
+
   test('P12 P17 that only another organization’s provider vouched for end where the person joins', async () => {
     const { account, codes } = await enrolled();
     const [one, two] = [await organization(idctl), await organization(idctl)];
