@@ -151,6 +151,14 @@ async function room(cap: string, organizationId: string): Promise<void> {
 }
 
 /**
+ * Keeps a setup link: ending it waits for this transaction. It is without a rank, because it comes
+ * last.
+ */
+async function setupLink(id: string): Promise<void> {
+  if (locksRows()) await select(`SELECT id FROM setup_links WHERE id = $1 FOR ${locks.kept}`, [id]);
+}
+
+/**
  * Holds a table: others may read it, but not write to it. Transactions that call this run one after
  * the other.
  */
@@ -194,6 +202,7 @@ export const hold = {
   refreshToken: oneOf<RefreshToken, 'whole'>('refreshToken', RefreshToken),
   room,
   rows: holdRows,
+  setupLink,
   sso: oneOf<SsoConnection, How>('sso', SsoConnection),
   ssos: allOf<SsoConnection>('sso', SsoConnection),
   sweep: oneOf<Sweep, 'whole'>('sweep', Sweep),

@@ -14,7 +14,11 @@ import {
 } from '../../src/services/foundation/authority/table.ts';
 import { sweepCredentials } from '../../src/services/people/credentials/credentials.ts';
 import { disableUser } from '../../src/services/people/users/operations.ts';
-import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
+import {
+  addDomain,
+  listDomains,
+  verifyDomain,
+} from '../../src/services/tenancy/domains/operations.ts';
 import { takeOver } from '../../src/services/tenancy/identities/reclaim.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import {
@@ -322,6 +326,8 @@ describe('security O13: a setup link ends', () => {
     const unopened = await link(['domain'], {}, company);
     const secret = secretOf(opened.browser);
     await end(opened);
+    // Nothing that happens later, such as a new role of its maker, makes it valid again.
+    expect(await SetupLink.findByPk(opened.id)).toBe(null);
     opened.browser.jar.set('idctl-setup', secret);
     const after = await open(opened.browser, '/setup');
     expect([after.status, after.text]).toEqual([
@@ -390,6 +396,24 @@ test('O13 a request that outlives its link does nothing more', async () => {
   await add();
   await revokeSetupLink(idctl.operator(), { id });
   await expect(add()).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('O13 a domain check that waits for the DNS while its link is revoked verifies nothing', async () => {
+  const { org, id } = await started(['domain']);
+  const name = 'setup link';
+  const organizationId = org.id;
+  const mine = idctl.as({ kind: 'setupLink', id, organizationId, name, parts: ['domain'] });
+  const added = await addDomain(mine, { org: org.id, domain: `${fresh('d')}.example` });
+  const { domain, txtRecord } = added;
+  const lookupTxt = async () => {
+    await revokeSetupLink(idctl.operator(), { id });
+    return { rcode: 'NOERROR', values: [txtRecord.value], truncated: false };
+  };
+  const asking = { ...mine, outbound: { ...mine.outbound, lookupTxt } };
+  const checking = verifyDomain(asking, { org: org.id, domain });
+  await expect(checking).rejects.toMatchObject({ code: 'not_found' });
+  const { items } = await listDomains(idctl.operator(), { org: org.id, limit: 10 });
+  expect(items).toMatchObject([{ domain, state: 'Pending' }]);
 });
 
 describe('security I8: a connection that a setup link saves', () => {

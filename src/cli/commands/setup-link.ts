@@ -79,10 +79,10 @@ async function create(call: Call): Promise<void> {
     secret: 'url',
     advice: 'Store the link now: it is not shown again.',
     repeats: true,
-    // A link that is invalid, or for other parts, is another link.
+    // A link for other parts is another link.
     find: async ({ org, for: parts, email = null }) => {
       const found = (await call.every(listSetupLinks, { org })).find(
-        (one) => one.email === email && one.state !== 'invalid' && isSame(one.for, parts),
+        (one) => one.email === email && isSame(one.for, parts),
       );
       return found && { ...found, url: null, mailed: null, mailLimited: null };
     },

@@ -58,7 +58,6 @@ export const setupLinkPages: Page[] = [
 const states = {
   unopened: 'not opened',
   opened: 'in use',
-  invalid: 'invalid',
 };
 
 async function showLinks(visit: Visit): Promise<ShownPage> {
@@ -69,10 +68,7 @@ async function showLinks(visit: Visit): Promise<ShownPage> {
     name: link.email ?? 'A link without an address',
     mark: badge(states[link.state]),
     text: link.for.map((part) => partWords[part]).join(', '),
-    facts: [
-      `Expires ${dayText(link.expiresAt)}`,
-      link.state === 'invalid' && 'The owner who created it is no longer an active owner.',
-    ],
+    facts: [`Expires ${dayText(link.expiresAt)}`],
     action: endingLink(`${pathOf(visit)}/${link.id}/revoke`, 'Revoke'),
   }));
   return sheet(

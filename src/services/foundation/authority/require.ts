@@ -120,6 +120,19 @@ export async function requireAuthority(
   return standing;
 }
 
+/**
+ * Requires the right again. Call it at the end of a transaction that writes after a wait, because
+ * the role or the setup link may have ended during the wait (security O13).
+ */
+export async function requireStill(
+  ctx: Context,
+  operation: OrganizationRight,
+  { id }: Pick<Organization, 'id'>,
+): Promise<void> {
+  if (ctx.actor.kind === 'setupLink') await hold.setupLink(ctx.actor.id);
+  await requireAuthority(ctx, operation, id);
+}
+
 /** Requires that a setup link may do this: its role alone does not give a right (security O13). */
 function requirePart(parts: readonly SetupPart[], operation: OrganizationRight): void {
   if (rightsOfParts(parts).has(operation)) return;

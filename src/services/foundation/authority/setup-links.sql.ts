@@ -1,16 +1,7 @@
 import type { SetupPart } from '../../../database/models/setup-link.ts';
-import { select, selectAmong } from '../../../database/select.ts';
+import { select } from '../../../database/select.ts';
 
-/**
- * The condition that a link `l` still works at this instant: an active owner of the organization, or
- * the operator, has made it (security O13).
- */
-const living = (now: string) => `l.expires_at > ${now} AND (l.account_id IS NULL OR EXISTS (
-    SELECT 1 FROM memberships m JOIN accounts a ON a.id = m.account_id
-     WHERE m.account_id = l.account_id AND m.organization_id = l.organization_id
-       AND m.role = 'owner' AND a.disabled_at IS NULL))`;
-
-/** A setup link that still works. */
+/** A setup link that still works: an active owner of the organization, or the operator, made it. */
 export interface LivingLink {
   id: string;
   organizationId: string;
@@ -31,20 +22,12 @@ export async function findLiving(
     `SELECT l.id, l.organization_id AS "organizationId", o.name AS organization, l.parts, l.email,
         l.expires_at AS "expiresAt", l.browser_hash AS "browserHash"
        FROM setup_links l JOIN organizations o ON o.id = l.organization_id
-      WHERE l.${by} = $1 AND ${living('$2')}`,
+      WHERE l.${by} = $1 AND l.expires_at > $2 AND (l.account_id IS NULL OR EXISTS (
+        SELECT 1 FROM memberships m JOIN accounts a ON a.id = m.account_id
+         WHERE m.account_id = l.account_id AND m.organization_id = l.organization_id
+           AND m.role = 'owner' AND a.disabled_at IS NULL))`,
     [value, now],
     { columns: { parts: 'json', expiresAt: 'time' } },
   );
   return found ?? null;
-}
-
-/** The ids of those links that no longer work. */
-export async function findDead(ids: readonly string[], now: Date): Promise<Set<string>> {
-  const rows = await selectAmong<{ id: string }>(
-    ids,
-    (list, next) =>
-      `SELECT l.id FROM setup_links l WHERE l.id IN (${list}) AND NOT (${living(next)})`,
-    [now],
-  );
-  return new Set(rows.map(({ id }) => id));
 }

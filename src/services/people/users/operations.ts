@@ -7,6 +7,7 @@ import { Account, emailProofs } from '../../../database/models/account.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
+import { SetupLink } from '../../../database/models/setup-link.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
@@ -113,13 +114,14 @@ function changesUser(change: (ctx: Context, account: Account) => Promise<void>) 
 }
 
 /**
- * Disables an account from the next request on. Its sessions, mailed codes and sign-in links are
- * revoked for good. Tokens, apps and the password work again once the account is enabled.
+ * Disables an account from the next request on. Its sessions, mailed codes, sign-in links and setup
+ * links are revoked for good. Tokens, apps and the password work again once the account is enabled.
  */
 export const disableUser = changesUser(async (ctx, account) => {
   if (account.disabledAt !== null) return;
   await account.update({ disabledAt: ctx.now });
   await endSignIns(ctx, { accountId: account.id });
+  await SetupLink.destroy({ where: { accountId: account.id } });
   await recordEvent(ctx, { kind: 'user.disabled', ...eventAbout('user', account) });
 });
 

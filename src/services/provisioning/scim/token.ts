@@ -1,3 +1,4 @@
+import type { CreationAttributes } from 'sequelize';
 import { z } from 'zod';
 import type { Actor, Context } from '../../../context.ts';
 import { hashOfSecret, isEqual, newSecret } from '../../../crypto/secret.ts';
@@ -7,6 +8,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { remembered } from '../../../host/memory.ts';
+import { requireStill } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -60,22 +62,12 @@ export const rotateScimToken = operation({
   authority: 'scim.rotate',
   input,
   output: newScimTokenView,
-  run: async (ctx, _input, { organization }) => {
-    await recordEarlierMembers(organization.id);
-    const { value, prefix, hash } = newSecret('scim_');
-    const token = await transaction(async () => {
+  run: (ctx, _input, { organization }) =>
+    issue(ctx, organization, 'scim.rotate', async (row) => {
       const former = await ScimToken.findByPk(organization.id);
-      const created = { createdAt: ctx.now, lastUsedAt: null, suspendedAt: null };
-      const row = { organizationId: organization.id, prefix, hash, ...created };
       await ScimToken.upsert(row);
-      await recordEvent(ctx, {
-        kind: former === null ? 'scim.token.created' : 'scim.token.rotated',
-        ...about(organization, prefix),
-      });
-      return ScimToken.build(row);
-    });
-    return { ...viewScimToken(ctx, organization.id, token), token: value };
-  },
+      return former === null ? 'scim.token.created' : 'scim.token.rotated';
+    }),
 });
 
 /** Gives the organization its first SCIM token. Refuses with `already_exists` if it has one. */
@@ -83,21 +75,37 @@ export const createScimToken = operation({
   authority: 'scim.create',
   input,
   output: newScimTokenView,
-  run: async (ctx, _input, { organization }) => {
-    await recordEarlierMembers(organization.id);
-    const { value, prefix, hash } = newSecret('scim_');
-    const token = await transaction(async () => {
-      const row = { organizationId: organization.id, prefix, hash, createdAt: ctx.now };
-      const created = await refusingDuplicate(ScimToken.create(row), {
-        message: `${organization.name} has a SCIM token already.`,
+  run: (ctx, _input, { organization }) =>
+    issue(ctx, organization, 'scim.create', async (row) => {
+      await refusingDuplicate(ScimToken.create(row), {
+        message: `${organization.name} already has a SCIM token.`,
         hint: 'An owner can replace it.',
       });
-      await recordEvent(ctx, { kind: 'scim.token.created', ...about(organization, prefix) });
-      return created;
-    });
-    return { ...viewScimToken(ctx, organization.id, token), token: value };
-  },
+      return 'scim.token.created';
+    }),
 });
+
+/** Creates a token, and stores it with `store`, which returns the kind of event. */
+async function issue(
+  ctx: Context,
+  organization: Organization,
+  right: 'scim.create' | 'scim.rotate',
+  store: (
+    row: CreationAttributes<ScimToken>,
+  ) => Promise<'scim.token.created' | 'scim.token.rotated'>,
+) {
+  await recordEarlierMembers(organization.id);
+  const { value, prefix, hash } = newSecret('scim_');
+  const times = { createdAt: ctx.now, lastUsedAt: null, suspendedAt: null };
+  const row = { organizationId: organization.id, prefix, hash, ...times };
+  await transaction(async () => {
+    const kind = await store(row);
+    await recordEvent(ctx, { kind, ...about(organization, prefix) });
+    await requireStill(ctx, right, organization);
+  });
+  const view = viewScimToken(ctx, organization.id, ScimToken.build(row));
+  return { ...view, token: value };
+}
 
 /**
  * Revokes the organization's SCIM token. The client loses access (spec §3.5), and the members stay.

@@ -9,6 +9,7 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
+import { requireStill } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instant } from '../../foundation/fields.ts';
 import { dropLostOrigins, holdDomains } from '../clients/origins.ts';
@@ -104,6 +105,7 @@ export async function markVerified(
     });
     await takeFromOthers(ctx, organization.id, domain.name);
     await dropLostOrigins(ctx, domain.name);
+    await requireStill(ctx, 'domains.change', organization);
   });
   return domain.reload();
 }

@@ -66,6 +66,7 @@ export async function deleteMembership(
        ON CONFLICT (organization_id, account_id) DO UPDATE SET set_at = excluded.set_at`,
       // An earlier invitation must not lift the tombstone.
       'DELETE FROM invitations WHERE organization_id = $1 AND email = $4 AND accepted_at IS NULL',
+      'DELETE FROM setup_links WHERE organization_id = $1 AND account_id = $2',
       endingThrough,
       ...endingAtClients,
     ],

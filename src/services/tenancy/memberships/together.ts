@@ -3,6 +3,7 @@ import { hold } from '../../../database/hold.ts';
 import { hasSecondFactor, isProvedForGood } from '../../../database/models/account.ts';
 import { Membership, type Role } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
+import { SetupLink } from '../../../database/models/setup-link.ts';
 import { insertRows } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
@@ -44,6 +45,7 @@ export async function changeRoles(
       const accountId = some.slice(at, at + 1000).map(({ who }) => who.id);
       await Membership.update({ role, synced: false }, { where: { organizationId, accountId } });
       if (role === 'owner') await endUnapproved(ctx, organizationId, accountId);
+      else await SetupLink.destroy({ where: { organizationId, accountId } });
     }
   }
   await recordEvents(

@@ -10,7 +10,6 @@ import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
-import { findDead } from '../../foundation/authority/setup-links.sql.ts';
 import { eventAbout, recordEvent, viewActor } from '../../foundation/events/record.ts';
 import { withoutSystemAccount } from '../../foundation/events/view.ts';
 import { email, id, ref } from '../../foundation/fields.ts';
@@ -43,12 +42,7 @@ export const listSetupLinks = operation({
   output: pageOf(setupLinkView),
   run: async (ctx, input, { organization }) => {
     const where = { organizationId: organization.id, expiresAt: { [Op.gt]: ctx.now } };
-    const { items, nextCursor } = await readRows(SetupLink, { where }, input, (row) => row);
-    const dead = await findDead(
-      items.map((link) => link.id),
-      ctx.now,
-    );
-    return { items: items.map((link) => viewSetupLink(link, dead.has(link.id))), nextCursor };
+    return readRows(SetupLink, { where }, input, viewSetupLink);
   },
 });
 
@@ -109,7 +103,7 @@ async function create(
     data: { parts: link.parts, expiresAt: link.expiresAt.toISOString(), mailed },
   });
   const mailLimited = link.email !== null && isMailConfigured(ctx) && !mailed;
-  return { ...viewSetupLink(link, false), url: setupUrl(ctx, token), mailed, mailLimited };
+  return { ...viewSetupLink(link), url: setupUrl(ctx, token), mailed, mailLimited };
 }
 
 async function mail(ctx: Context, { id: setupLink, email: to, organizationId }: SetupLink) {
@@ -145,7 +139,7 @@ export const revokeSetupLink = operation({
       const link = await SetupLink.findOne({ where });
       if (link === null || (await SetupLink.destroy({ where })) === 0) throw noLink(input.id);
       await recordEvent(ctx, { kind: 'setup.link.revoked', ...about(link) });
-      return viewSetupLink(link, false);
+      return viewSetupLink(link);
     }),
 });
 

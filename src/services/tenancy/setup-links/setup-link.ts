@@ -24,9 +24,7 @@ export const setupLinkView = z.object({
   id,
   for: z.array(setupPart),
   email: z.string().nullable().describe('The address that the link is for.'),
-  state: z
-    .enum(['unopened', 'opened', 'invalid'])
-    .describe('Invalid: the owner who created it is no longer an active owner.'),
+  state: z.enum(['unopened', 'opened']),
   createdBy: actorView,
   createdAt: instant,
   expiresAt: instant,
@@ -44,13 +42,12 @@ export const newSetupLinkView = setupLinkView.extend({
 });
 
 /** A setup link as the owners see it. */
-export function viewSetupLink(link: SetupLink, isDead: boolean): z.output<typeof setupLinkView> {
-  const opened = link.claimedAt === null ? 'unopened' : 'opened';
+export function viewSetupLink(link: SetupLink): z.output<typeof setupLinkView> {
   return {
     id: link.id,
     for: link.parts,
     email: link.email,
-    state: isDead ? 'invalid' : opened,
+    state: link.claimedAt === null ? 'unopened' : 'opened',
     createdBy: link.madeBy,
     createdAt: link.createdAt.toISOString(),
     expiresAt: link.expiresAt.toISOString(),
