@@ -1,7 +1,9 @@
 import type { Context } from '../../../context.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { networkOf } from '../../../text/address.ts';
 import { hasVerifiedDomain } from '../domain-names/owns.ts';
+import { accountCaps } from './caps.ts';
 import { countUp, type Limit, mailboxOf, requirePlace } from './limit.ts';
 
 /** Counts a mail that a client requests, to any address. Refuses with `too_many_requests`. */
@@ -9,6 +11,25 @@ export async function countAsking(ctx: Context): Promise<void> {
   const { addressFailures: max } = ctx.config.limits;
   const client = { name: 'mails', of: networkOf(ctx.client.address), max, seconds: 60 };
   await transaction(() => requirePlace(ctx, client, 'Too many mails were requested.'));
+}
+
+const maxOfOrganization = 50;
+
+/**
+ * Counts an invitation, or a setup link by mail, of the organization and of the account (security
+ * O6, O15). Refuses with `too_many_requests`. Call it inside the transaction of the change.
+ */
+export async function countInvitation(
+  ctx: Context,
+  { id, slug }: Pick<Organization, 'id' | 'slug'>,
+): Promise<void> {
+  const seconds = 86_400;
+  const own = { name: 'invitations', of: id, max: maxOfOrganization, seconds };
+  await requirePlace(ctx, own, `${slug} has invited ${maxOfOrganization} people within a day.`);
+  if (ctx.actor.kind !== 'user') return;
+  const { invitationsADay: max } = accountCaps;
+  const limit = { name: 'invitations of account', of: ctx.actor.accountId, max, seconds };
+  await requirePlace(ctx, limit, `An account can send at most ${max} invitations a day.`);
 }
 
 /**

@@ -12,9 +12,7 @@ import { requireAuthorityOver } from '../../foundation/authority/over.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { email, givenInvitation, id, ref, role } from '../../foundation/fields.ts';
-import { accountCaps } from '../../foundation/limits/caps.ts';
-import { requirePlace } from '../../foundation/limits/limit.ts';
-import { mayMailInvitation } from '../../foundation/limits/mail.ts';
+import { countInvitation, mayMailInvitation } from '../../foundation/limits/mail.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { queueMail } from '../../foundation/mail/queue.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -43,7 +41,6 @@ import {
 } from './invitation.ts';
 
 const lifeSeconds = 7 * 24 * 3600;
-const maxPerDay = 50;
 
 /** Lists the pending invitations, oldest first. A view says if its invitation is invalid. */
 export const listInvitations = operation({
@@ -80,13 +77,7 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
   // A second invitation for an address must replace the first.
   await hold.organization({ id: organizationId }, 'alone');
   await requireNoMember(ctx, organization, input.email);
-  const limit = { name: 'invitations', of: organizationId, max: maxPerDay, seconds: 86_400 };
-  await requirePlace(
-    ctx,
-    limit,
-    `${organization.slug} has invited ${maxPerDay} people within a day.`,
-  );
-  await countInviter(ctx);
+  await countInvitation(ctx, organization);
   const replaced = await Invitation.destroy({ where: { organizationId, email: input.email } });
   const mails = isMailConfigured(ctx);
   const mailed = mails && (await mayMailInvitation(ctx, input.email, organizationId));
@@ -96,14 +87,6 @@ async function invite(ctx: Context, organization: Organization, input: Inviting)
   const token = invitationToken(ctx, invitation.id);
   const told = { mailed, mailLimited: mails && !mailed, replaced: replaced > 0 };
   return { ...viewInvitation(invitation, null), token, url: invitationUrl(ctx, token), ...told };
-}
-
-/** Limits the invitations of a person over all organizations (security O15). */
-async function countInviter(ctx: Context): Promise<void> {
-  if (ctx.actor.kind !== 'user') return;
-  const { invitationsADay: max } = accountCaps;
-  const limit = { name: 'invitations of account', of: ctx.actor.accountId, max, seconds: 86_400 };
-  await requirePlace(ctx, limit, `An account can send at most ${max} invitations a day.`);
 }
 
 async function requireNoMember(

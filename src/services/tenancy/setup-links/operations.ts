@@ -14,7 +14,7 @@ import { eventAbout, recordEvent, viewActor } from '../../foundation/events/reco
 import { withoutSystemAccount } from '../../foundation/events/view.ts';
 import { email, id, ref } from '../../foundation/fields.ts';
 import { requireCapRoom } from '../../foundation/limits/caps.ts';
-import { mayMailInvitation } from '../../foundation/limits/mail.ts';
+import { countInvitation, mayMailInvitation } from '../../foundation/limits/mail.ts';
 import { list } from '../../foundation/list.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { queueMail } from '../../foundation/mail/queue.ts';
@@ -96,7 +96,7 @@ async function create(
     createdAt: now,
     expiresAt: after(now, secondsOf(input.expires)),
   });
-  const mailed = await mail(ctx, link);
+  const mailed = await mail(ctx, organization, link);
   await recordEvent(ctx, {
     kind: 'setup.link.created',
     ...about(link),
@@ -106,8 +106,10 @@ async function create(
   return { ...viewSetupLink(link), url: setupUrl(ctx, token), mailed, mailLimited };
 }
 
-async function mail(ctx: Context, { id: setupLink, email: to, organizationId }: SetupLink) {
+async function mail(ctx: Context, organization: Organization, link: SetupLink) {
+  const { id: setupLink, email: to, organizationId } = link;
   if (to === null || !isMailConfigured(ctx)) return false;
+  await countInvitation(ctx, organization);
   if (!(await mayMailInvitation(ctx, to, organizationId))) return false;
   await queueMail(ctx, { about: 'setupLink', setupLink, organizationId });
   return true;
