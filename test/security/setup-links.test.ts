@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { SetupLink, type SetupPart, setupParts } from '../../src/database/models/setup-link.ts';
+import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { pages } from '../../src/http/surface.ts';
 import { requireAuthority } from '../../src/services/foundation/authority/require.ts';
@@ -20,6 +21,7 @@ import {
   verifyDomain,
 } from '../../src/services/tenancy/domains/operations.ts';
 import { takeOver } from '../../src/services/tenancy/identities/reclaim.ts';
+import { changeLdap, enableLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import {
   changeMemberRole,
@@ -231,13 +233,13 @@ describe('security O13: a setup link', () => {
     // The same browser, with the cookie of another link.
     for (const [name, value] of browser.jar) stranger.jar.set(name, value);
     stranger.jar.set('idctl-setup', secretOf((await started(['domain'])).browser));
-    const token = /name="token" value="([^"]+)"/.exec(String(asks.body))?.[1] ?? '';
+    const token = tokenIn(asks);
     expect((await stranger.form('/setup/done', { token })).status).toBe(403);
   });
 
   test('O13 X10 its forms need their own token and this site, and take only their own fields', async () => {
     const { browser, page } = await started([...setupParts]);
-    const token = /name="token" value="([^"]+)"/.exec(String(page.body))?.[1] ?? '';
+    const token = tokenIn(page);
     const forms = pages.filter(({ method, path, access }) => {
       return method === 'POST' && access !== 'public' && path.startsWith('/setup');
     });
@@ -315,6 +317,10 @@ const endings: Record<string, (of: Opened) => Promise<unknown>> = {
     ),
   'its organization is deleted': ({ org }) => deleteOrganization(idctl.operator(), { org: org.id }),
 };
+
+function tokenIn({ body }: { body: unknown }): string {
+  return /name="token" value="([^"]+)"/.exec(String(body))?.[1] ?? '';
+}
 
 describe('security O13: a setup link ends', () => {
   test.each(Object.entries(endings))('O13 at the next request: %s', async (_how, end) => {
@@ -449,6 +455,73 @@ describe('security I8: a connection that a setup link saves', () => {
     const page = await open(browser, '/setup/sso');
     await page.submit('/setup/sso/enable', { untested: 'true' });
     expect(await approved()).toBe(false);
+  });
+});
+
+describe('security O13: a connection that is on', () => {
+  async function whileOn() {
+    const { org, browser } = await started(['sso']);
+    const emailDomain = await verifiedDomain(idctl, org.slug);
+    const settings = { org: org.slug, emailDomain, issuer: 'https://idp.example.test' };
+    const saved = changeSso.input.parse({ ...settings, ...registration });
+    await changeSso(idctl.operator(), saved);
+    await enableSso(idctl.operator(), { org: org.slug });
+    const stored = () => SsoConnection.findOne({ where: { organizationId: org.id }, raw: true });
+    const before = await stored();
+    return { org, browser, emailDomain, before, stored };
+  }
+
+  test('O13 a link does not change how its groups count, or whose sign-ins it is for', async () => {
+    const { org, browser, before, stored } = await whileOn();
+    const other = await verifiedDomain(idctl, org.slug);
+    const page = await open(browser, '/setup/sso');
+    expect(page.text).not.toContain('Groups and second factor');
+    const token = tokenIn(page);
+    for (const change of [
+      { groupsClaim: 'roles' },
+      { syncOnLogin: 'false' },
+      { autoRemove: 'true' },
+      { absentGroups: 'none' },
+      { ignoreEmailVerified: 'true' },
+      { requireLocalTwoFactor: 'true' },
+    ]) {
+      const refused = await browser.form('/setup/sso/settings', { token, ...change });
+      expect([refused.status, change]).toEqual([400, change]);
+      expect(refused.body).toContain('while the connection is on');
+    }
+    const asks = await open(browser, '/setup/sso/set');
+    const moved = { providerValue: 'https://idp.example.test', emailDomain: other };
+    const refused = await asks.submit('/setup/sso/set', { ...moved, ...registration });
+    expect(refused.text).toContain('while the connection is on');
+    expect(await stored()).toEqual(before);
+  });
+
+  test('O13 a link does not change the groups of a directory that is on', async () => {
+    const { org, browser } = await started(['ldap']);
+    await verifiedDomain(idctl, org.slug);
+    const settings = {
+      ...{ org: org.slug, uri: 'ldaps://ldap.example.test', bindDn: 'cn=idctl', bindPassword: 's' },
+      ...{ searchBase: 'dc=example', searchFilter: '(mail={username})', emailAttribute: 'mail' },
+    };
+    await changeLdap(idctl.operator(), changeLdap.input.parse(settings));
+    await enableLdap(idctl.operator(), { org: org.slug });
+    const page = await open(browser, '/setup/ldap/set');
+    const given = { groupsAttribute: 'memberOf', untested: 'true' };
+    const refused = await page.submit('/setup/ldap/set', given);
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('is on')]);
+  });
+
+  test('O13 a link saves only what passes the test', async () => {
+    const { browser, emailDomain, before, stored } = await whileOn();
+    const given = { providerValue: 'https://idp.example.test', emailDomain, untested: 'true' };
+    const asks = await open(browser, '/setup/sso/set');
+    const tested = await asks.submit('/setup/sso/set', { ...given, ...registration });
+    expect(tested.text).toContain('Expected: ');
+    expect(tested.body).not.toContain('Save anyway');
+    // The form of the other settings does not take a secret.
+    const settings = { token: tokenIn(asks), clientSecret: 'wrong' };
+    expect((await browser.form('/setup/sso/settings', settings)).status).toBe(400);
+    expect(await stored()).toEqual(before);
   });
 });
 

@@ -10,6 +10,7 @@ import { Refusal, refuseField } from '../../../errors.ts';
 import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';
+import { requireKeptByLink } from '../connections/by-link.ts';
 import { aboutLdap, sealBindPassword, whereLdapPoints } from '../connections/ldap.ts';
 import { keepOwnersIn } from '../signin-settings/owners.ts';
 import { requireEncryption, requireSameServer, viewLdap } from './connection.ts';
@@ -35,6 +36,7 @@ export async function writeLdap(
   requireEncryption(ctx, input);
   if (input.enabled) await requireAnyDomain(ctx, organization);
   const stored = await findLocked(organization);
+  requireKeptByLink(ctx, stored, input, ['groupsAttribute']);
   const { org: _, ...settings } = input;
   const id = stored?.id ?? orderedId();
   const approval = await approvalAfter(ctx, standing, stored, {

@@ -12,10 +12,23 @@ import { requireAuthority, type Standing } from '../../foundation/authority/requ
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';
+import { requireKeptByLink } from '../connections/by-link.ts';
 import { aboutSso, sealClientSecret, whereSsoPoints } from '../connections/sso.ts';
 import { keepOwnersIn } from '../signin-settings/owners.ts';
 import { requireSameClient, viewSso } from './connection.ts';
-import type { saveSsoInput } from './schema.ts';
+import type { SsoSettingName, saveSsoInput } from './schema.ts';
+
+/** All settings except the provider and the application there. */
+const keptWhileOn = [
+  'emailDomain',
+  'redirectUri',
+  'groupsClaim',
+  'syncOnLogin',
+  'autoRemove',
+  'absentGroups',
+  'ignoreEmailVerified',
+  'requireLocalTwoFactor',
+] as const satisfies SsoSettingName[];
 
 /** Saves the section of a document. Call it inside the transaction of the apply. */
 export async function applySso(ctx: Context, input: z.output<typeof saveSsoInput>): Promise<void> {
@@ -34,6 +47,7 @@ export async function writeSso(
   await requireNotTaken(organization, input.emailDomain);
   if (input.enabled) await requireTrustedDomain(ctx, organization, input.emailDomain);
   const stored = await findLocked(organization);
+  requireKeptByLink(ctx, stored, input, keptWhileOn);
   const { org: _, clientSecret: __, ...settings } = input;
   const id = stored?.id ?? orderedId();
   const approval = await approvalAfter(ctx, standing, stored, {

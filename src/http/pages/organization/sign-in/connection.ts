@@ -61,6 +61,17 @@ ${rows(shown)}
 ${further}</section>`;
 }
 
+/** Whether the visitor may save what a test refused, in a connection that is on (security O13). */
+export function maySkipTest(visit: Visit, { untested }: { untested?: boolean | undefined }) {
+  return untested === true && !isBehindLink(visit);
+}
+
+/** The button that saves although the test failed. */
+export function saveAnywayButton(visit: Visit): Html | false {
+  if (isBehindLink(visit)) return false;
+  return html`<button class="plain" type="submit" name="untested" value="true">Save anyway</button>`;
+}
+
 /** The form that switches a connection on although its test failed. */
 export function anywayForm(visit: Visit, action: string): Html {
   const content = html`<p>If you switch it on now, people may be unable to sign in.</p>

@@ -16,7 +16,14 @@ import { accessTo, form, type Page, page, type ShownPage, type Visit } from '../
 import { postForm } from '../../parts.ts';
 import { rows } from '../../rows.ts';
 import { goTo, sheet } from '../sheet.ts';
-import { anywayForm, type Examined, examinedSection, stateSection } from './connection.ts';
+import {
+  anywayForm,
+  type Examined,
+  examinedSection,
+  maySkipTest,
+  saveAnywayButton,
+  stateSection,
+} from './connection.ts';
 import { ifThere } from './if-there.ts';
 import { pathOf, path as signInPath } from './path.ts';
 import { settingField } from './setting.ts';
@@ -74,7 +81,7 @@ export function ldapPages(base: string): Page[] {
         const input = parse(changeLdap.input, { ...none, ...given });
         const { enabled } = await visit.rehearse(changeLdap, input);
         // A wrong setting of a connection that is on would stop all sign-ins through it.
-        if (enabled && !unasked) {
+        if (enabled && !maySkipTest(visit, { untested: unasked })) {
           const test = await testLdap(visit.ctx, input);
           if (!test.ok) return askSettings(visit, test);
         }
@@ -163,7 +170,7 @@ async function askSettings(visit: Visit, test?: Examined): Promise<ShownPage> {
     return settingField(visit, name, described, { ...of, ...(isKept && { optional: true }) });
   });
   const content = html`${fields}
-<button type="submit">Save</button>${test && html`<button class="plain" type="submit" name="untested" value="true">Save anyway</button>`}`;
+<button type="submit">Save</button>${test && saveAnywayButton(visit)}`;
   return sheet(
     visit,
     stored === null ? 'Connect your directory' : 'Change the directory',

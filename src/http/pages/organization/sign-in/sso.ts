@@ -27,7 +27,14 @@ import { accessTo, form, type Page, page, type ShownPage, type Visit } from '../
 import { choice, field, postForm } from '../../parts.ts';
 import { badge, rows } from '../../rows.ts';
 import { goTo, sheet } from '../sheet.ts';
-import { anywayForm, type Examined, examinedSection, stateSection } from './connection.ts';
+import {
+  anywayForm,
+  type Examined,
+  examinedSection,
+  maySkipTest,
+  saveAnywayButton,
+  stateSection,
+} from './connection.ts';
 import { ifThere } from './if-there.ts';
 import { isBehindLink, pathOf, path as signInPath } from './path.ts';
 import { settingField } from './setting.ts';
@@ -42,14 +49,14 @@ type Connection = Awaited<ReturnType<typeof showSso>>;
 type Stored = Connection | null;
 
 /** The settings that a form of their own changes, besides where the connection points. */
-const further = [
-  'groupsClaim',
-  'syncOnLogin',
-  'autoRemove',
-  'absentGroups',
-  'ignoreEmailVerified',
-  'requireLocalTwoFactor',
-] as const;
+const further = changeSso.input.pick({
+  groupsClaim: true,
+  syncOnLogin: true,
+  autoRemove: true,
+  absentGroups: true,
+  ignoreEmailVerified: true,
+  requireLocalTwoFactor: true,
+});
 
 /** The pages on which an organization connects its provider. */
 export function ssoPages(base: string): Page[] {
@@ -85,7 +92,7 @@ export function ssoPages(base: string): Page[] {
         const input = parse(changeSso.input, { ...given, issuer });
         const { enabled } = await visit.rehearse(changeSso, input);
         // A wrong setting of a connection that is on would stop all sign-ins through it.
-        if (enabled && !untested) {
+        if (enabled && !maySkipTest(visit, { untested })) {
           const { emailDomain: _, ...tested } = input;
           const test = await testSso(ctx, parse(testSso.input, tested));
           if (!test.ok) return askSettings(visit, test);
@@ -98,7 +105,7 @@ export function ssoPages(base: string): Page[] {
     form({
       path: `${of}/settings`,
       access: accessTo(changeSso),
-      input: changeSso.input,
+      input: further.extend({ org }),
       act: async (visit, input) => {
         await changeSso(visit.ctx, input);
         return goTo(visit, at(visit), 'connection-saved');
@@ -166,7 +173,7 @@ ${rows([
   { name: ssoWords.redirectUri.label, text: connection.redirectUri },
 ])}
 <p><a class="button small" href="${at(visit)}/set">Change</a></p></section>
-${furtherSection(visit, connection, at(visit))}
+${!(isBehindLink(visit) && connection.enabled) && furtherSection(visit, connection, at(visit))}
 ${!isBehindLink(visit) && (await attemptsSection(visit))}
 <p><a href="${pathOf(visit)}">All ways to sign in</a></p>`,
   );
@@ -194,8 +201,8 @@ function attemptRow({
 }
 
 function furtherSection(visit: Visit, connection: Connection, of: string): Html {
-  const { shape } = changeSso.input;
-  const fields = further.map((name) =>
+  const { shape } = further;
+  const fields = further.keyof().options.map((name) =>
     settingField(visit, name, {
       words: ssoWords[name],
       schema: shape[name],
@@ -281,7 +288,7 @@ async function settingsForm(
 ${field(visit, { name: 'clientId', label: ssoWords.clientId.label, note: 'The ID of the application that you created there.', autocomplete: 'off', verbatim: true, maxLength: 500, value: stored?.clientId })}
 ${field(visit, { name: 'clientSecret', label: ssoWords.clientSecret.label, note: secretNote, type: 'password', autocomplete: 'off', maxLength: 2000, ...(isStored && { optional: true }) })}
 ${await domainField(visit, stored)}
-<button type="submit">Save</button>${test && html`<button class="plain" type="submit" name="untested" value="true">Save anyway</button>`}`;
+<button type="submit">Save</button>${test && saveAnywayButton(visit)}`;
   return postForm(visit, `${at(visit)}/set`, content, { provider: name });
 }
 
