@@ -124,9 +124,12 @@ export function refusalHeaders(refusal: Refusal): Record<string, string> {
   return {};
 }
 
-/** The refusal for a request that Express cannot read; null for any other error. */
+/**
+ * The refusal for a request that Express cannot read; null for any other error. It does not keep
+ * the error, whose message repeats the path (security X4).
+ */
 export function refusalOfExpress(error: unknown): Refusal | null {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status !== 400) return null;
-  return new Refusal('malformed_request', 'The request could not be read.', { cause: error });
+  return new Refusal('malformed_request', 'The request could not be read.');
 }

@@ -61,10 +61,23 @@ export function traceRequests(log: Logger): RequestHandler {
   };
 }
 
-/** The path without the token of a setup link (security X4). */
+/** The path without the token of a setup link, however its address is typed (security X4). */
 function loggedPath(path: string): string {
-  const hidden = path.replace(/^(\/+setup\/+)(?!(domains|sso|ldap|scim|done)(\/|$))[^/]+/i, '$1…');
-  return hidden.slice(0, 256);
+  return /setup|%/i.test(path) && isBelowSetup(path) && !withoutToken.test(path)
+    ? '/setup/…'
+    : path.slice(0, 256);
+}
+
+// The pages behind a setup link, with a domain or a word. A token has 22 characters, but no dot.
+const withoutToken =
+  /^\/setup(\/(domains|sso|ldap|scim|done)(\/(?![\w-]{12,}(\/|$))[\w.-]+){0,2})?$/;
+
+function isBelowSetup(path: string): boolean {
+  const decode = (text: string) =>
+    text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const parts = decode(decode(path)).toLowerCase().split(/[/\\]/);
+  // An organization may have this name.
+  return parts.some((part, at) => part === 'setup' && parts[at - 1] !== 'orgs');
 }
 
 /** The fields that the log adds to the code of a refusal: the hidden reason, and the error. */
