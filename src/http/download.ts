@@ -5,6 +5,14 @@ import type { Download } from '../services/foundation/download.ts';
 
 /** Sends a file while it is read. Stops to read if the client has gone. */
 export async function sendDownload(
+  download: Download,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  await download.inTurn(() => send(download, request, response));
+}
+
+async function send(
   { type, name, parts }: Download,
   request: Request,
   response: Response,

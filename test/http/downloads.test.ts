@@ -18,7 +18,10 @@ const routeOf = (parts: () => AsyncIterable<string>) =>
     run: () => ({ items: [] }),
     download: {
       operation: Object.assign(
-        async () => ({ type: 'text/plain', name: 'list.txt', parts: parts() }),
+        async () => ({
+          ...{ type: 'text/plain', name: 'list.txt', parts: parts() },
+          inTurn: (send: () => Promise<void>) => send(),
+        }),
         { input },
       ),
       types: ['text/plain'],

@@ -59,6 +59,7 @@ const computing: [string, (client: Client, at: string) => Promise<Answer>][] = [
   ['plan', (client, at) => client.post(`${at}/plan`, { document })],
   ['apply', (client, at) => client.post(`${at}/apply`, { document, digest: 'another' })],
   ['export', (client, at) => client.get(`${at}/export`)],
+  ['file of events', (client, at) => client.get(`${at}/events?format=csv`)],
   ['import', (client, at) => client.post(`${at}/group-mappings/import`, { mappings: [] })],
   [
     'dry run of an import',
@@ -215,6 +216,17 @@ describe('O15 work that computes', () => {
     expect(await exportOrganization(idctl.operator(), { org: slug })).toMatchObject({ idctl: 1 });
     await renameOrganization(idctl.operator(), { org: slug, name: 'Other' });
   });
+});
+
+test('O15 a third file of events waits until an earlier one is sent; other organizations do not wait', async () => {
+  const [here, other] = [await tenant(), await tenant()];
+  const release = await hold(here.id, 'download');
+  await hold(here.id, 'download');
+  const third = here.client.get(`${here.at}/events?format=csv`);
+  await expect.poll(() => load('download').waiting, { interval: 5 }).toBe(1);
+  expect((await other.client.get(`${other.at}/events?format=csv`)).status).toBe(200);
+  await release();
+  expect((await third).status).toBe(200);
 });
 
 describe('O15 organizations that one account created', () => {

@@ -1,8 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/database/transaction.ts';
-import { eventText, headOf } from '../../src/services/foundation/events/export.ts';
+import { eventText, exportEvents, headOf } from '../../src/services/foundation/events/export.ts';
 import { eventAbout, recordEvent } from '../../src/services/foundation/events/record.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { team } from '../support/team.ts';
 
@@ -91,6 +92,21 @@ describe('security O7: a file of events', () => {
     const foreign = await other.clients.owner.get(pathOf(other, 'format=jsonl'));
     expect(String(foreign.body)).not.toContain(here.org.id);
   });
+});
+
+test('P2 a file ends when its reader loses the right meanwhile', async () => {
+  const here = await team(idctl);
+  await projects(here, [...Array(300).keys()].map(String));
+  const { org, people } = here;
+  const accountId = people.admin.id;
+  const admin = idctl.as({ kind: 'user', accountId, name: 'Ben', via: 'session', sessionId: 's' });
+  const given = { org: org.id, format: 'jsonl' as const };
+  const { parts } = await exportEvents(admin, exportEvents.input.parse(given));
+  const reading = parts[Symbol.asyncIterator]();
+  await reading.next();
+  expect((await reading.next()).value).toContain('project.created');
+  await changeMemberRole(idctl.operator(), { org: org.id, user: accountId, role: 'member' });
+  await expect(reading.next()).rejects.toMatchObject({ code: 'forbidden' });
 });
 
 describe('security X9: CSV of events', () => {

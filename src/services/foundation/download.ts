@@ -5,4 +5,9 @@ export interface Download {
   /** The name to store it under, of letters, digits, dashes and dots. */
   name: string;
   parts: AsyncIterable<string>;
+  /**
+   * Sends the file when it is the turn of its organization, which it keeps until then. Refuses with
+   * `overloaded` (security O15).
+   */
+  inTurn(send: () => Promise<void>): Promise<void>;
 }

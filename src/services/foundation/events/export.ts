@@ -1,7 +1,11 @@
 import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { csvOf } from '../../../text/csv.ts';
+import { requireAuthority } from '../authority/require.ts';
 import type { Download } from '../download.ts';
 import { ref } from '../fields.ts';
+import { inTurn, inTurnOfJob } from '../limits/turns.ts';
 import { operation } from '../operation.ts';
 import { listFilterInput, wantedBy } from './filter.ts';
 import { findEvents, type Wanted } from './list.sql.ts';
@@ -33,23 +37,40 @@ export const exportEvents = operation({
     return {
       type: eventFormats[format],
       name: `${organization.slug}-events.${format}`,
-      parts: read(wanted, newest?.id ?? null, format),
+      parts: read(ctx, organization, { wanted, last: newest?.id ?? null, format }),
+      inTurn: (send) => inTurn(ctx, 'download', organization, send),
     };
   },
 });
 
 const atOnce = 200;
 
-/** Reads the events up to the last id in batches, each in a query of its own. */
-async function* read(wanted: Wanted, last: string | null, format: Format): AsyncGenerator<string> {
+interface Reading {
+  wanted: Wanted;
+  /** The id of the last event; null if there is none. */
+  last: string | null;
+  format: Format;
+}
+
+/** Reads the events in batches. Each takes a turn, and requires the right again (security P2). */
+async function* read(
+  ctx: Context,
+  organization: Organization,
+  { wanted, last, format }: Reading,
+): AsyncGenerator<string> {
   yield await headOf(format);
   for (let after = wanted.after; last !== null && after !== last; ) {
-    const found = await findEvents({ ...wanted, after }, { limit: atOnce });
-    const events = found.filter(({ id }) => id <= last);
-    if (events.length > 0) yield await eventText(events.map(viewEvent), format);
+    const batch = { ...wanted, after };
+    const { found, text } = await inTurnOfJob(ctx, organization, async () => {
+      await requireAuthority(ctx, 'events.see', organization.id);
+      const found = await findEvents(batch, { limit: atOnce });
+      const events = found.filter(({ id }) => id <= last);
+      return { found, text: await eventText(events.map(viewEvent), format) };
+    });
+    if (text !== '') yield text;
     // Retention may have deleted the last event meanwhile.
-    if (events.length < atOnce) return;
-    after = events.at(-1)?.id ?? last;
+    if (found.length < atOnce) return;
+    after = found.at(-1)?.id ?? last;
   }
 }
 

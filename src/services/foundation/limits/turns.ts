@@ -8,8 +8,8 @@ import { createTurns } from '../../../host/turns.ts';
 // One organization must not delay the others (security O15). Work that computes for long, or that
 // waits for the network, takes its turn. The organizations that one account created share a turn.
 
-/** What the work does for long: it computes, or it waits for the network. */
-export type TurnKind = 'computing' | 'network';
+/** What the work does for long: it computes, waits for the network, or sends a file. */
+export type TurnKind = 'computing' | 'network' | 'download';
 
 const patience = 5000;
 
@@ -17,6 +17,8 @@ const patience = 5000;
 export const turnsOf = remembered(() => ({
   computing: createTurns({ each: 1, all: 2 }),
   network: createTurns({ each: 2, all: 20 }),
+  /** Files on their way. A slow client keeps its place, so others do not wait for it. */
+  download: createTurns({ each: 2, all: Number.POSITIVE_INFINITY }),
   /** Bodies on their way, by sender. */
   arriving: createTurns({ each: 8, all: Number.POSITIVE_INFINITY }),
   /** Bodies in memory until they are answered, by account. Parsing takes ten times their size. */
@@ -82,6 +84,11 @@ const tooBusy: Record<TurnKind, () => Refusal> = {
     }),
   network: () =>
     new Refusal('overloaded', 'Tests of connections or domains are still running.', {
+      hint,
+      retryAfter: 10,
+    }),
+  download: () =>
+    new Refusal('overloaded', 'Two downloads of the organization are still running.', {
       hint,
       retryAfter: 10,
     }),
