@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
+import { domainOf } from '../../src/services/foundation/domain-names/canonical.ts';
 import { createUser, disableUser } from '../../src/services/people/users/operations.ts';
 import { type Change, findShutOut } from '../../src/services/signin/shut-out.ts';
-import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
+import {
+  addDomain,
+  assertDomain,
+  removeDomain,
+} from '../../src/services/tenancy/domains/operations.ts';
 import { unlinkIdentities } from '../../src/services/tenancy/identities/operations.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
@@ -298,6 +303,26 @@ describe('O3 no change of settings locks every owner out', () => {
     // A change that does not remove a way in is allowed.
     await set(instance, org.slug, { github: true, magicCode: true });
     await expect(set(instance, org.slug, { password: false })).rejects.toMatchObject(lockedOut);
+  });
+
+  test('O3 a domain is not verified while the settings would then lock every owner out', async () => {
+    const instance = await openInstance();
+    const [org] = [await organization(instance), await organization(instance)];
+    const domain = domainOf(org.owner.email ?? '');
+    const here = { org: org.slug, domain };
+    await addDomain(instance.operator(), here);
+    // The settings do not govern the owner yet.
+    await set(instance, org.slug, { password: false });
+    const verifying = assertDomain(instance.operator(), here);
+    await expect(verifying).rejects.toMatchObject({
+      ...lockedOut,
+      message: expect.stringContaining(org.owner.email ?? 'nobody'),
+      hint: expect.stringContaining('First allow another way in the sign-in settings.'),
+    });
+    expect(await login(instance, org.owner.email)).toBe(200);
+    await set(instance, org.slug, { password: true });
+    expect(await assertDomain(instance.operator(), here)).toMatchObject({ state: 'Verified' });
+    expect(await login(instance, org.owner.email)).toBe(200);
   });
 
   test('O3 settings that do not govern an owner do not affect that owner', async () => {

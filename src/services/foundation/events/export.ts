@@ -21,8 +21,8 @@ export const eventFormat = z.enum(['csv', 'jsonl'], 'must be csv or jsonl');
 type Format = z.output<typeof eventFormat>;
 
 /**
- * Sends all events of the filter as a file, oldest first, up to the newest one at the start. It
- * holds nothing between two batches, so a slow client delays no one.
+ * Sends all events of the filter as a file, oldest first, up to the newest one at the start. Each
+ * batch is a query of its own, so a slow client delays only later files of its organization.
  */
 export const exportEvents = operation({
   authority: 'events.see',

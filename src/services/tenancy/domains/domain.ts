@@ -15,6 +15,7 @@ import { instant } from '../../foundation/fields.ts';
 import { dropLostOrigins, holdDomains } from '../clients/origins.ts';
 import { withdrawApproval } from '../connections/approval.ts';
 import { aboutSso, whereSsoPoints } from '../connections/sso.ts';
+import { keepOwnersIn } from '../signin-settings/owners.ts';
 import { affectedView } from '../sso/affected.ts';
 
 export const domainView = z.object({
@@ -74,8 +75,9 @@ async function readConsumerMail(): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Marks a claim Verified if it is still the claim that was proven (security D4): a compare-and-set
- * on token and state. The unique index accepts only one of two organizations.
+ * Marks a claim Verified if it is still the claim that was proven. From then on, the sign-in
+ * settings of the organization apply to the domain, so the owners must keep a way to sign in
+ * (security O3).
  */
 export async function markVerified(
   ctx: Context,
@@ -86,28 +88,40 @@ export async function markVerified(
   await transaction(async () => {
     const own = { organizationId: organization.id, name: [domain.name] };
     await holdDomains(own, 'alone', own.name);
-    const claim = { id: domain.id, token: domain.token, state: 'Pending' as const };
-    const proof = { state: 'Verified' as const, verifiedAt: ctx.now, verifiedBy: by };
-    const [changed] = await refusingDuplicate(Domain.update(proof, { where: claim }), {
-      code: 'domain_taken',
-      message: `${domain.name} is verified by another organization.`,
-      hint: 'That organization must remove it first: a domain belongs to only one organization.',
+    await takeFromOthers(ctx, organization.id, domain.name);
+    // The sign-in settings must not change meanwhile.
+    await hold.organization({ id: organization.id }, 'alone');
+    await keepOwnersIn(ctx, organization, () => writeVerified(ctx, domain, by), {
+      otherwise: 'First allow another way in the sign-in settings.',
     });
-    if (changed === 0) {
-      throw new Refusal('conflict', `${domain.name} was changed or removed in the meantime.`, {
-        hint: 'Check the domain, then verify again.',
-      });
-    }
     await recordEvent(ctx, {
       kind: 'domain.verified',
       ...eventAbout('domain', domain, organization.id),
       data: { by },
     });
-    await takeFromOthers(ctx, organization.id, domain.name);
     await dropLostOrigins(ctx, domain.name);
     await requireStill(ctx, 'domains.change', organization);
   });
   return domain.reload();
+}
+
+/**
+ * Compares and sets token and state (security D4). The unique index accepts only one of two
+ * organizations.
+ */
+async function writeVerified(ctx: Context, domain: Domain, by: 'dns' | 'operator') {
+  const claim = { id: domain.id, token: domain.token, state: 'Pending' as const };
+  const proof = { state: 'Verified' as const, verifiedAt: ctx.now, verifiedBy: by };
+  const [changed] = await refusingDuplicate(Domain.update(proof, { where: claim }), {
+    code: 'domain_taken',
+    message: `${domain.name} is verified by another organization.`,
+    hint: 'That organization must remove it first: a domain belongs to only one organization.',
+  });
+  if (changed === 0) {
+    throw new Refusal('conflict', `${domain.name} was changed or removed in the meantime.`, {
+      hint: 'Check the domain, then verify again.',
+    });
+  }
 }
 
 /** Removes the domain from other organizations' connections, and disables them (security I2). */

@@ -51,7 +51,8 @@ export async function writeLdap(
   const write = () =>
     stored === null ? LdapConnection.create({ ...made, ...values }) : stored.update(values);
   const losesApproval = stored?.approved === true && !approval.approved;
-  const writing = losesApproval ? keepOwnersIn(ctx, organization, write) : write();
+  const otherwise = 'An owner can make this change after signing in.';
+  const writing = losesApproval ? keepOwnersIn(ctx, organization, write, { otherwise }) : write();
   const connection = await refusingDuplicate(writing, {
     code: 'conflict',
     message: 'Another admin has just saved a connection of this organization.',

@@ -53,13 +53,15 @@ export async function requireOwnersLetIn(
 }
 
 /**
- * Runs a change of a connection. Refuses with `owners_locked_out` if owners could sign in before,
- * and cannot until one approves the connection (security I8). Call it in a transaction.
+ * Runs a change of a connection or domain. Refuses with `owners_locked_out` if owners could sign in
+ * before, and not one can after (security I8, O3). `otherwise` says how to make the change then.
+ * Call it in a transaction.
  */
 export async function keepOwnersIn<Done>(
   ctx: Context,
   organization: Organization,
   change: () => Promise<Done>,
+  { otherwise }: { otherwise: string },
 ): Promise<Done> {
   const before = await findOwnersLetIn(ctx, organization);
   const done = await change();
@@ -68,7 +70,7 @@ export async function keepOwnersIn<Done>(
       organization,
       // A setup link does not learn who the owners are (security O13).
       ctx.actor.kind === 'setupLink' ? [] : before,
-      'An owner can make this change after signing in.',
+      otherwise,
     );
   return done;
 }

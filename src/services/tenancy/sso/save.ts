@@ -62,7 +62,8 @@ export async function writeSso(
   const write = () =>
     stored === null ? SsoConnection.create({ ...made, ...values }) : stored.update(values);
   const losesApproval = stored?.approved === true && !approval.approved;
-  const writing = losesApproval ? keepOwnersIn(ctx, organization, write) : write();
+  const otherwise = 'An owner can make this change after signing in.';
+  const writing = losesApproval ? keepOwnersIn(ctx, organization, write, { otherwise }) : write();
   const connection = await refusingDuplicate(writing, domainInUse(input.emailDomain));
   const { issuer, clientId, enabled, approved } = connection;
   const data = { issuer, clientId, enabled, approved };
