@@ -8,7 +8,7 @@ import { form, isSignedIn, type Page, page, type ShownPage, type Visit } from '.
 import { alert, postForm } from '../parts.ts';
 import { viaRenewal } from '../renew.ts';
 
-// The page at the URL of a setup link. It opens nothing but this link, whoever is signed in.
+// The page at the URL of a setup link. It opens only this link, even if a person is signed in.
 
 const path = `${setupPath}/:token`;
 const { token } = openSetupLink.input.shape;

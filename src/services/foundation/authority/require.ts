@@ -148,7 +148,7 @@ export async function requireProjectAuthority(
   at: { org: string; project: string },
 ): Promise<Within> {
   if (ctx.actor.kind === 'setupLink')
-    throw new Refusal('forbidden', 'A setup link has no right in projects.');
+    throw new Refusal('forbidden', 'A setup link does not open projects.');
   const standing = await requireStanding(ctx, at.org);
   const project = await findProject(standing.organization, at.project);
   const allowed =

@@ -6,9 +6,9 @@ import { insertRow } from '../../../database/select.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { after } from '../../foundation/time.ts';
-import { type Barred, barredFrom, holdAdmitted, rolesOf } from './admits.ts';
+import { type Barred, barredBy, holdAdmitted } from './admits.ts';
 import { recordBarred } from './client.ts';
-import { findAccountOf, findPerson, findProtecting, type ProtectingClient } from './forward.sql.ts';
+import { findAccountOf, findAtHost, findProtecting, type ProtectingClient } from './forward.sql.ts';
 
 // Forward auth: a proxy asks about each request to a protected origin. A ticket carries the
 // browser's session to the origin once. Then the browser has a cookie that is valid only there.
@@ -31,8 +31,12 @@ export async function isProtected(origin: string): Promise<boolean> {
 
 async function requireProtected(origin: string): Promise<ProtectingClient> {
   const client = await findProtecting(origin);
-  if (client !== null) return client;
-  throw new Refusal('forbidden', `No application is registered at ${origin}.`, {
+  if (client === null) throw notProtected(origin);
+  return client;
+}
+
+function notProtected(origin: string): Refusal {
+  return new Refusal('forbidden', `No application is registered at ${origin}.`, {
     hint: [
       'An admin can register it.',
       { technical: 'The new list replaces all origins of the client, so repeat the others.' },
@@ -60,16 +64,19 @@ export async function findSignedIn(
   origin: string,
   cookie: string | undefined,
 ): Promise<SignedInPerson | null> {
-  const client = await requireProtected(origin);
-  if (cookie === undefined) return null;
-  const person = await findPerson(ctx, origin, hashOfToken(cookie));
+  if (cookie === undefined) {
+    await requireProtected(origin);
+    return null;
+  }
+  const { client, person } = await findAtHost(ctx, origin, hashOfToken(cookie));
+  if (client === null) throw notProtected(origin);
   if (person === null) return null;
-  const { accountId } = person;
-  const reason = await barredFrom(ctx, client, accountId);
-  await refuseBarred(ctx, client, { accountId, reason });
-  const groups = await rolesOf(client.organizationId, accountId);
+  const { accountId, personName: name, memberRole, projects } = person;
+  await refuseBarred(ctx, client, { accountId, reason: barredBy(client, person) });
+  const slug = (role: string) => role.split(':')[0] ?? '';
+  const inProjects = projects?.split(',').toSorted((a, b) => (slug(a) < slug(b) ? -1 : 1)) ?? [];
   const email = isProvedForGood(person) ? (person.email ?? '') : '';
-  return { ...person, email, groups };
+  return { accountId, name, email, groups: [`${memberRole}`, ...inProjects] };
 }
 
 /**
