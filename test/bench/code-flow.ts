@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { openContext } from '../../src/context.ts';
+import { type Context, openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { createUser } from '../../src/services/people/users/operations.ts';
 import { createClient as registerClient } from '../../src/services/tenancy/clients/operations.ts';
@@ -44,7 +44,8 @@ export async function benchCodeFlow(name: 'SQLite' | 'PostgreSQL', rounds: numbe
   const database = server?.url ?? `sqlite:${join(folder, 'idctl.db')}`;
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
-  const client = await populate(database, keyFile);
+  await populate(database, keyFile);
+  const client = await registerApplication(database, keyFile);
   const daemon = await startDaemon({
     database,
     keyFile,
@@ -84,23 +85,46 @@ export async function benchCodeFlow(name: 'SQLite' | 'PostgreSQL', rounds: numbe
   }
 }
 
-async function populate(url: string, keyFile: string): Promise<Subject['client']> {
+async function populate(database: string, keyFile: string): Promise<void> {
+  await asOperator(database, keyFile, async (operator) => {
+    const email = 'ada@example.test';
+    await createUser(operator, { email, name: 'Ada Byron', password });
+    await createOrganization(operator, { name: 'Acme' });
+    await addMember(operator, { org: 'acme', email, role: 'member' });
+  });
+}
+
+/** Registers the application of the flows in the organization Acme. */
+export async function registerApplication(
+  database: string,
+  keyFile: string,
+  more: { forwardAuthOrigins?: string[] } = {},
+): Promise<Subject['client']> {
+  return asOperator(database, keyFile, async (operator) => {
+    const given = { org: 'acme', name: 'Bench', redirectUris: [redirect], ...more };
+    const made = await registerClient(operator, registerClient.input.parse(given));
+    return { client_id: made.clientId, client_secret: made.clientSecret ?? '' };
+  });
+}
+
+async function asOperator<T>(
+  url: string,
+  keyFile: string,
+  work: (operator: Context) => Promise<T>,
+): Promise<T> {
   const settings = configSchema.parse({ log: { level: 'fatal' } });
   const database = { ...settings.database, url };
   const config = { ...settings, baseUrl: 'http://127.0.0.1', keyFile, database };
   const app = await openApp({ config }, { migrate: 'yes' });
-  const operator = openContext(app, { kind: 'operator', name: 'bench' });
-  const email = 'ada@example.test';
-  await createUser(operator, { email, name: 'Ada Byron', password });
-  await createOrganization(operator, { name: 'Acme' });
-  await addMember(operator, { org: 'acme', email, role: 'member' });
-  const given = { org: 'acme', name: 'Bench', redirectUris: [redirect] };
-  const made = await registerClient(operator, registerClient.input.parse(given));
-  await app.close();
-  return { client_id: made.clientId, client_secret: made.clientSecret ?? '' };
+  try {
+    return await work(openContext(app, { kind: 'operator', name: 'bench' }));
+  } finally {
+    await app.close();
+  }
 }
 
-async function signedIn(url: string, client: Subject['client']): Promise<Subject> {
+/** A browser in which Ada is signed in, and the application. */
+export async function signedIn(url: string, client: Subject['client']): Promise<Subject> {
   const browser = createClient(url, { keepCookies: true });
   await browser.post('/api/v1/auth/login', { email: 'ada@example.test', password });
   return { url, client, browser, authorization: '/oauth/authorize', token: '/api/v1/oauth/token' };
@@ -145,7 +169,8 @@ async function rate(subjects: Subject[]): Promise<number> {
   return done / ((performance.now() - began) / 1000);
 }
 
-async function flow(subject: Subject): Promise<void> {
+/** Runs one flow: an authorization request and a token request. */
+export async function flow(subject: Subject): Promise<void> {
   const { browser, client, token } = subject;
   const { status, headers } = await browser.get(addressOf(subject));
   const location = URL.parse(String(headers['location']));

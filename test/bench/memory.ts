@@ -1,141 +1,99 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
-import { type Figure, figure, lineThrough, median, table } from './figures.ts';
+import { untilReady } from '../support/daemon.ts';
+import { browserAt, enter } from '../support/forward-auth.ts';
+import { createClient } from '../support/http.ts';
+import { freePorts } from '../support/ports.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { flow, registerApplication, signedIn } from './code-flow.ts';
+import { figure, lineThrough, table } from './figures.ts';
 import { load } from './load.ts';
-import { type Sample, type Subject, settings, startSubject } from './memory-subject.ts';
-import { buildRelease } from './release.ts';
+import { buildRelease, type Release } from './release.ts';
 import { type People, populate, load as provision } from './scim-people.ts';
+import { readResident } from './soak-samples.ts';
 import { populateStage, shotsOf } from './stage.ts';
 
-const signInMs = 2000;
-const writes = 2000;
-const mayRise = 12;
+const restMs = 60_000;
+const protectedOrigin = 'https://app.example.test';
+const widened = {
+  IDCTL_LIMITS_ACCOUNT_FAILURES: '1000000',
+  IDCTL_LIMITS_ADDRESS_FAILURES: '1000000',
+  IDCTL_LIMITS_TOKEN_REQUESTS: '1000000',
+};
 
 /**
- * Measures memory when idle, after sign-ins, after writes and after mixed load, for each setting.
- * All daemons run at once and are loaded in turn, so the speeds of one round can be compared (goal
- * 7).
+ * Prints the resident memory of an installed daemon as `ps` shows it: a minute after the start, at
+ * most during mixed load, and a minute after the load (goal 7). Nothing is forced or watched.
  */
 export async function benchMemory(
-  rounds: number,
+  name: 'SQLite' | 'PostgreSQL',
   seconds: number,
   print: (text: string) => void,
-  only?: string,
 ): Promise<void> {
   const release = await buildRelease();
   const folder = await mkdtemp(join(tmpdir(), 'idctl-bench-'));
-  const subjects: Subject[] = [];
+  const server = name === 'PostgreSQL' ? await startPostgres() : null;
+  const database = server?.url ?? `sqlite:${join(folder, 'idctl.db')}`;
+  const keyFile = join(folder, 'master.key');
   try {
-    const keyFile = join(folder, 'master.key');
     await createKeyFile(keyFile);
-    const first = join(folder, 'first.db');
-    const token = await populateStage(`sqlite:${first}`, keyFile);
-    const [people] = await populate(`sqlite:${first}`, keyFile, [1000]);
-    if (people === undefined) return;
-    const chosen = settings.filter(({ name }) => only === undefined || name === only);
-    for (const [at, setting] of chosen.entries()) {
-      const file = join(folder, `${at}.db`);
-      await copyFile(first, file);
-      subjects.push(await startSubject(release, setting, file, keyFile));
-    }
-    await pause(3000);
-    const samples = subjects.map((): Sample[] => []);
-    const sample = async () => {
-      for (const [at, subject] of subjects.entries()) samples[at]?.push(await subject.measure());
-    };
-    await sample();
-    const signIns = await costs(subjects, rounds, async (url) => {
-      const { rate } = await load(url, shotsOf('', '').right, 2, signInMs);
-      return { done: (rate * signInMs) / 1000, rate };
+    const [port] = await freePorts(1);
+    const url = `http://127.0.0.1:${port}`;
+    const token = await populateStage(database, keyFile);
+    const application = await registerApplication(database, keyFile, {
+      forwardAuthOrigins: [protectedOrigin],
     });
-    await sample();
-    const writing = await costs(subjects, 4, async (url) => {
-      let done = 0;
-      while (done < writes / 4) done += (await provision(url, people, creating, 500, 8)) / 2;
-      return { done, rate: done };
-    });
-    await sample();
-    const rises: number[] = [];
-    for (const { url, measure } of subjects) {
-      const mixed = mix(url, people, token, seconds * 1000);
-      rises.push((await recordWhile(mixed, measure)).rise);
-    }
-    await sample();
-    for (const [at, { setting }] of subjects.entries()) {
-      const installed = setting.flags === 'installed';
-      const against = (rounds: number[][]) =>
-        median(rounds.map((round) => (100 * (round[at] ?? 0)) / (round[0] ?? 1)));
-      print(
-        table(`Memory, ${setting.name}`, [
-          ...figuresOf(samples[at] ?? [], installed),
-          figure('rise over the last two thirds of it', rises[at] ?? 0, 'MB', { most: mayRise }),
-          figure('rate of sign-ins, against nothing set', against(signIns.rates), '%'),
-          figure('processor time of a sign-in, against it', against(signIns.cpu), '%', {
-            most: 105,
-          }),
-          figure('processor time of a write, against it', against(writing.cpu), '%'),
-        ]),
-      );
-    }
+    const [people] = await populate(database, keyFile, [1000]);
+    if (people === undefined) throw new Error('no people');
+    const env = { IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile, IDCTL_BASE_URL: url };
+    const daemon = await start(release, url, env);
+    const resident = () => readResident(daemon.pid);
+    await pause(restMs);
+    const idle = await resident();
+    const mixed = await mix(url, { people, token, application, ms: seconds * 1000 });
+    const { peak, rise } = await recordWhile(mixed(), resident);
+    await pause(restMs);
+    const after = await resident();
+    print(
+      table(`Memory, ${name}, ${seconds} s of load`, [
+        figure('a minute after the start', idle, 'MB', { most: 100 }),
+        figure('peak during the load', peak, 'MB'),
+        figure('rise over the last two thirds of the load', rise, 'MB', { most: 12 }),
+        figure('a minute after the load', after, 'MB', { most: 200 }),
+      ]),
+    );
+    daemon.kill('SIGTERM');
+    await once(daemon, 'exit');
   } finally {
-    for (const subject of subjects) await subject.stop();
+    await server?.stop();
     await release.remove();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function figuresOf(samples: Sample[], installed: boolean): Figure[] {
-  const moments = ['idle', 'after sign-ins', `after ${writes} writes`, 'after mixed load'];
-  const most = [110, undefined, undefined, 240];
-  return moments.flatMap((moment, at) => {
-    const { rss = 0, heap = 0, external = 0 } = samples[at] ?? {};
-    const goal = most[at];
-    return [
-      figure(moment, rss, 'MB', installed && goal !== undefined ? { most: goal } : undefined),
-      figure('  heap used', heap, 'MB'),
-      figure('  external', external, 'MB'),
-    ];
+async function start(
+  { idctl }: Release,
+  url: string,
+  env: Record<string, string>,
+): Promise<ChildProcess> {
+  const daemon = spawn(idctl, ['serve', '--listen', new URL(url).host], {
+    env: { PATH: process.env['PATH'] ?? '', ...env, ...widened },
+    stdio: 'ignore',
   });
+  await untilReady(url, () => (daemon.exitCode === null ? null : `${daemon.exitCode}`));
+  return daemon;
 }
 
-/** Records the resident memory during the load, and fits a line to it. */
-async function recordWhile(load: Promise<void>, measure: Subject['measure']) {
-  const recorded: [number, number][] = [];
-  const began = performance.now();
-  let over = false;
-  const ending = load.finally(() => {
-    over = true;
-  });
-  while (!over) {
-    await pause(500);
-    recorded.push([performance.now() - began, (await measure()).rss]);
-  }
-  await ending;
-  return lineThrough(recorded);
-}
-
-/** Rates and milliseconds of processor time for each request, by round and subject. */
-async function costs(
-  subjects: Subject[],
-  rounds: number,
-  work: (url: string) => Promise<{ done: number; rate: number }>,
-): Promise<{ rates: number[][]; cpu: number[][] }> {
-  const [rates, cpu]: [number[][], number[][]] = [[], []];
-  for (let round = 0; round < rounds; round += 1) {
-    const [rateRow, cpuRow]: [number[], number[]] = [[], []];
-    for (const { url, measure } of subjects) {
-      const before = await measure();
-      const { done, rate } = await work(url);
-      rateRow.push(rate);
-      cpuRow.push(((await measure()).cpu - before.cpu) / done);
-    }
-    rates.push(rateRow);
-    cpu.push(cpuRow);
-  }
-  return { rates, cpu };
+interface Mix {
+  people: People;
+  token: string;
+  application: Parameters<typeof signedIn>[1];
+  ms: number;
 }
 
 let serial = 0;
@@ -149,17 +107,56 @@ const creating = {
   }),
 } as const;
 
-/** Runs sign-ins, requests by token, provisioning and filters at once. */
-async function mix(url: string, people: People, token: string, ms: number): Promise<void> {
+/**
+ * Prepares the mixed load. At all times there are two sign-ins by password, four requests for the
+ * own account, four of forward auth, two SCIM creations, four SCIM filters and one code flow.
+ */
+async function mix(url: string, { people, token, application, ms }: Mix) {
   const { right, meByToken } = shotsOf('', token);
+  const browser = await signedIn(url, application);
+  const atHost = browserAt({ client: (options) => createClient(url, options) }, protectedOrigin);
+  await enter(atHost, browser.browser);
+  const host = new URL(protectedOrigin).host;
+  const verify = {
+    path: '/auth/verify',
+    headers: {
+      cookie: `__Host-idctl=${atHost.jar.get('__Host-idctl')}`,
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': host,
+    },
+    expect: 200,
+  };
   const filter = () => {
     const name = people.nameOf(Math.floor(Math.random() * people.count));
     return `/Users?filter=${encodeURIComponent(`userName eq "${name}"`)}`;
   };
-  await Promise.all([
-    load(url, right, 2, ms),
-    load(url, meByToken, 8, ms),
-    provision(url, people, creating, ms, 2),
-    provision(url, people, { method: 'GET', path: filter }, ms, 4),
-  ]);
+  const flows = async () => {
+    const began = performance.now();
+    while (performance.now() - began < ms) await flow(browser);
+  };
+  return () =>
+    Promise.all([
+      load(url, right, 2, ms),
+      load(url, meByToken, 4, ms),
+      load(url, verify, 4, ms),
+      provision(url, people, creating, ms, 2),
+      provision(url, people, { method: 'GET', path: filter }, ms, 4),
+      flows(),
+    ]);
+}
+
+/** Records the resident memory during the load: its peak, and the rise of a line fitted to it. */
+async function recordWhile(load: Promise<unknown>, resident: () => Promise<number>) {
+  const recorded: [number, number][] = [];
+  const began = performance.now();
+  let over = false;
+  const ending = load.finally(() => {
+    over = true;
+  });
+  while (!over) {
+    await pause(1000);
+    recorded.push([performance.now() - began, await resident()]);
+  }
+  await ending;
+  return { peak: Math.max(...recorded.map(([, rss]) => rss)), rise: lineThrough(recorded).rise };
 }

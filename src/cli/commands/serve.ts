@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { App } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
+import { returnMemory } from '../../host/memory-return.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import type { Presence } from '../../jobs/presence.ts';
 import type { ConfigurationFile } from '../../services/instance/daemons.ts';
@@ -74,6 +75,7 @@ async function serveUntilSignal(call: Call, given: Loaded, app: App): Promise<vo
     app.moved,
   ]);
   await server.listen(config.listen).catch((error) => notTwice(error, config.listen));
+  returnMemory();
   const stopJobs = startJobs(app);
   const file = configurationFile(given.loaded) ?? noFile;
   const presence = await startPresence(app, server.url ?? config.listen, file);
