@@ -17,6 +17,7 @@ export type CookieName =
   | 'sign_up'
   | 'passkey'
   | 'form'
+  | 'shown_once'
   | 'idctl-setup';
 
 /** A cookie to set for `maxAge` seconds; an empty value with `maxAge` 0 clears it. */
@@ -89,6 +90,11 @@ export function signUpCookie(ticket: string): CookieChange {
 /** The cookie that forms and waiting authorizations are bound to. */
 export function formCookie(browser: string): CookieChange {
   return { name: 'form', value: browser, maxAge: 24 * 3600 };
+}
+
+/** The cookie that names the last forms whose answer showed a secret. */
+export function shownCookie(marks: string): CookieChange {
+  return { name: 'shown_once', value: marks, maxAge: 24 * 3600 };
 }
 
 /** The secret of the browser to which a setup link is bound; counts only for pages below `/setup`. */

@@ -36,9 +36,18 @@ async function enrolled() {
   const { email, client, page } = await arrived();
   const asked = await page.submit('/account/two-factor');
   const secret = (/class="secret">([A-Z2-7 ]+)</.exec(asked.body)?.[1] ?? '').replaceAll(' ', '');
-  const shown = await asked.submit('/account/two-factor/confirm', { code: codeOf(idctl, secret) });
+  const sent = { code: codeOf(idctl, secret) };
+  const shown = await asked.submit('/account/two-factor/confirm', sent);
   idctl.wait(60);
-  return { email, client, asked, shown, codes: codesIn(shown), code: () => codeOf(idctl, secret) };
+  return {
+    email,
+    client,
+    asked,
+    sent,
+    shown,
+    codes: codesIn(shown),
+    code: () => codeOf(idctl, secret),
+  };
 }
 
 const withPassword = async (email: string) =>
@@ -58,6 +67,30 @@ test('P17 before the first second factor, the page says what follows; then it sh
   const { text, body } = await open(client, '/');
   expect(text).toContain('10 codes are left, created 1 minute ago.');
   for (const code of codes) expect(body).not.toContain(code);
+});
+
+test('P17 a reload of the page with the codes creates no others, and says that they were shown', async () => {
+  const { client, asked, codes, sent } = await enrolled();
+  const reloaded = async (send: () => Promise<Opened>) => {
+    const { text, status } = await send();
+    expect(status).toBe(409);
+    expect(text).toContain('This form was already sent, so nothing new was created.');
+    expect(text).toContain('10 codes are left');
+    expect(text).toContain('Create new recovery codes');
+    expect(text).not.toContain('Enter the next code');
+  };
+  await reloaded(() => asked.submit('/account/two-factor/confirm', sent));
+  const page = await open(client, '/');
+  const renewed = codesIn(await page.submit('/account/recovery-codes'));
+  expect(renewed).not.toEqual(codes);
+  await reloaded(() => page.submit('/account/recovery-codes'));
+});
+
+test('P17 an authenticator that another tab turned on is not to be confirmed again', async () => {
+  const { asked } = await enrolled();
+  const late = await asked.submit('/account/two-factor/confirm', { code: '000000' });
+  expect(late.text).toContain('An authenticator app is already enabled.');
+  expect(late.text).not.toContain('Enter the next code');
 });
 
 test('P17 a code signs in on the page that asks for the second factor', async () => {

@@ -224,7 +224,7 @@ test('P7 the pages are the same for an address with an account and an address wi
       String(body)
         .replaceAll(email, '')
         .replaceAll(encodeURIComponent(email), '')
-        .replace(/value="[\w-]{43}"/g, '')
+        .replace(/value="[\w-]{55}"/g, '')
         .replace(/Reference: <code>[\w-]{36}</g, ''),
     ]);
   };

@@ -19,6 +19,7 @@ import { formProof, formToken, requireFormToken } from './marks.ts';
 import { navigation } from './navigation.ts';
 import { isSignedIn, type Page, type ShownPage, type Visit } from './page.ts';
 import { isRenewed, knownQuery, sendOn, sendToRenewal } from './renew.ts';
+import { markSent } from './sent-again.ts';
 
 const bodyLimit = 100 * 1024;
 
@@ -51,12 +52,13 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
         if (isRenewed(page, request)) return sendOn(page, request, response);
         if (page.access !== 'person') await requireWithoutBody(ctx, page.access, request.params);
       },
-      read: ({ token, ctx }) =>
-        readFields(page, token, { request, response, fixed: fixedFor(ctx, request) }),
+      read: ({ ctx }) =>
+        readFields(page, { ctx, browser, request, response, fixed: fixedFor(ctx, request) }),
     });
     if (received === null) return;
-    const { who, given } = received;
+    const { who, given: read } = received;
     const { ctx, token } = who;
+    const { given, sent } = read;
     const application = await applicationOf(ctx, page, { given, browser, cookie });
     const back = application?.origins ?? [];
     // Set before the page answers, because a refusal may also show a form.
@@ -65,7 +67,7 @@ export function answerPage(page: Page, { app, origins, authenticate }: Door): Re
       operation.rehearse?.(ctx, input) ?? app.rehearse(() => operation(ctx, input));
     // Before the page acts: if it fails afterwards, a secret that is shown once would be lost.
     const links = page.access === 'public' || byLink ? null : await navigation(ctx, page, given);
-    const reply = await page.answer({ ctx, token, cookie, given, rehearse });
+    const reply = await page.answer({ ctx, token, cookie, given, sent, rehearse });
     const further = 'origins' in reply ? reply.origins : [];
     const script = 'script' in reply && reply.script === true;
     response.set(pagePolicy(app.config, { origins: [...back, ...further], script }));
@@ -120,21 +122,28 @@ export async function recognize(
 
 async function readFields(
   page: Page,
-  token: string,
   {
+    ctx,
+    browser,
     request,
     response,
     fixed,
-  }: { request: Request; response: Response; fixed: Record<string, string> },
+  }: {
+    ctx: Context;
+    browser: string;
+    request: Request;
+    response: Response;
+    fixed: Record<string, string>;
+  },
 ) {
   const isForm = page.method === 'POST';
-  const sent = isForm ? await readForm(request, response, bodyLimit) : knownQuery(page, request);
-  if (sent === null) return null;
-  const { token: proof, ...fields } = sent;
-  const given = isForm ? fields : sent;
+  const all = isForm ? await readForm(request, response, bodyLimit) : knownQuery(page, request);
+  if (all === null) return null;
+  const { token, ...fields } = all;
+  const given = isForm ? fields : all;
   const repeated = Object.entries(given).find(([, value]) => typeof value !== 'string');
   if (repeated) throw refuseField(repeated[0], 'is given more than once');
-  if (isForm) requireFormToken(token, proof);
+  if (isForm) requireFormToken(ctx, browser, token);
   const texts = Object.entries(given).map(([field, value]) => [field, String(value)] as const);
   if (texts.some(([, text]) => text.includes('\0'))) {
     throw new Refusal(
@@ -145,7 +154,8 @@ async function readFields(
   const twice = texts.find(([field]) => Object.hasOwn(fixed, field));
   if (twice) throw refuseField(twice[0], 'is not a known field');
   // An empty field counts as absent.
-  return { ...Object.fromEntries(texts.filter(([, text]) => text !== '')), ...fixed };
+  const filled = Object.fromEntries(texts.filter(([, text]) => text !== ''));
+  return { given: { ...filled, ...fixed }, sent: markSent(ctx, request.path, all) };
 }
 
 /** The application that the person signs in to; null if the sign-in is for idctl itself. */

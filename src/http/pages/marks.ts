@@ -14,11 +14,16 @@ export function formProof(sent: string | undefined): string {
   return sent !== undefined && proof.test(sent) ? sent : randomBytes(16).toString('base64url');
 }
 
-/** The token of a form for this browser and its session, if there is one. */
-export function formToken(ctx: Context, browser: string): string {
+/** The proof in a form's token, for this browser and its session, if there is one. */
+function proofFor(ctx: Context, browser: string): string {
   return createHmac('sha256', ctx.keyring.derive('form token'))
     .update(`${browser}|${holderOf(ctx)}`)
     .digest('base64url');
+}
+
+/** The token of the forms of a page. Its end differs on every page, for `refuseSentAgain`. */
+export function formToken(ctx: Context, browser: string): string {
+  return proofFor(ctx, browser) + randomBytes(9).toString('base64url');
 }
 
 /**
@@ -33,9 +38,10 @@ function holderOf(ctx: Context): string {
 }
 
 /** Refuses with `origin_refused` if the form was not issued to this browser. */
-export function requireFormToken(expected: string, sent: unknown): void {
-  const given = Buffer.from(typeof sent === 'string' ? sent : '');
-  if (given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))) return;
+export function requireFormToken(ctx: Context, browser: string, sent: unknown): void {
+  const expected = Buffer.from(proofFor(ctx, browser));
+  const given = Buffer.from(typeof sent === 'string' ? sent : '').subarray(0, expected.length);
+  if (given.length === expected.length && timingSafeEqual(given, expected)) return;
   throw new Refusal('origin_refused', 'This form has expired, or was not opened in this browser.', {
     hint: 'Nothing was changed. Allow cookies for this page, open it again and send the form again.',
   });

@@ -16,6 +16,7 @@ import {
 import { refusalForClients } from '../refusals.ts';
 import { pathKeys } from '../route.ts';
 import type { Html } from './html.ts';
+import { refuseSentAgain, rememberShown } from './sent-again.ts';
 import { valuesOf } from './values.ts';
 
 /** One request to a page. */
@@ -27,6 +28,8 @@ export interface Visit {
   cookie(name: CookieName): string | undefined;
   /** The fields of the path, and of the form or of the query, without empty fields. */
   given: Record<string, string>;
+  /** A mark of what was sent: a reloaded form has the same again. */
+  sent: string;
   /** Runs an operation with all its checks, then rolls it back. */
   rehearse<Input, View>(operation: Rehearsed<Input, View>, input: Input): Promise<View>;
   /** The refusal of the form. */
@@ -57,6 +60,8 @@ export interface ShownPage {
   /** The page has a passkey form, and loads the script for it. */
   script?: true | undefined;
   cookies?: CookieChange[];
+  /** The page shows a secret. If the browser reloads it, the form is not run again. */
+  once?: true;
   /** The address that the browser opens without a click. */
   handOff?: string | undefined;
   /** Other origins to which the answers of its forms may redirect. */
@@ -165,7 +170,10 @@ export function form<Input extends z.ZodObject>(
   const { act, refused, whole, ...data } = definition;
   const answer = async (visit: Visit): Promise<PageReply> => {
     try {
-      return await act(visit, inputOf(data, visit.given, whole));
+      refuseSentAgain(visit);
+      const reply = await act(visit, inputOf(data, visit.given, whole));
+      if (!('once' in reply)) return reply;
+      return { ...reply, cookies: [...(reply.cookies ?? []), rememberShown(visit)] };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { code, continuation } = error;

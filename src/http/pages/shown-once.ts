@@ -8,6 +8,7 @@ export function shownOnce(
 ): ShownPage {
   return {
     title,
+    once: true,
     main: html`<h1>${title}</h1>
 <p>This is the value of <strong>${of}</strong>. Copy it now: it is not shown again.</p>
 <p><code class="secret">${secret}</code></p>

@@ -27,6 +27,7 @@ import { clearedSession } from '../../cookies.ts';
 import { endingPages } from '../ending.ts';
 import { markSignInNotice } from '../marks.ts';
 import { form, operationForm, type Page, type PageReply, page, type Visit } from '../page.ts';
+import { isSentAgain } from '../sent-again.ts';
 import { askEmailCode } from './email.ts';
 import { showAccount, showCodes } from './overview.ts';
 import { passkeyForms } from './passkey-forms.ts';
@@ -83,7 +84,12 @@ export const accountPages: Page[] = [
         ? back(visit, 'two-factor-on', 'two-factor')
         : showCodes(visit, recoveryCodes, 'two-factor-on');
     },
-    refused: confirmAgain,
+    refused: (visit) => {
+      if (isSentAgain(visit)) return showAccount(visit, 'recovery-codes');
+      // Another tab has turned it on, so there is nothing to confirm.
+      const isOn = visit.refusal.code === 'already_exists';
+      return isOn ? showAccount(visit, 'two-factor') : confirmAgain(visit);
+    },
   }),
   changeForm(
     'two-factor',

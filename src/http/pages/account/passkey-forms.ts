@@ -13,20 +13,21 @@ import { endingPages } from '../ending.ts';
 import { totpCode } from '../login/mail-code.ts';
 import { form, type Page } from '../page.ts';
 import { answered, passkeyAnswer } from '../passkey-form.ts';
+import { isSentAgain } from '../sent-again.ts';
 import { confirmingSections, isConfirming } from './confirm.ts';
 import { showAccount, showCodes } from './overview.ts';
-import { back, changeForm, sectionForm } from './section-form.ts';
+import { back, changeForm } from './section-form.ts';
 
 /** The forms for passkeys, and the form with which a person confirms the session. */
 export const passkeyForms: Page[] = [
-  sectionForm(
-    'passkeys',
-    'passkeys',
-    z.strictObject({
+  form({
+    path: '/account/passkeys',
+    access: 'person',
+    input: z.strictObject({
       name: registerPasskey.input.shape.name,
       passkey: answered(registrationInput),
     }),
-    async (visit, { name, passkey: credential }) => {
+    act: async (visit, { name, passkey: credential }) => {
       const browser = visit.cookie('passkey');
       const { recoveryCodes } = await registerPasskey(visit.ctx, {
         name: name ?? programOf(visit.ctx.client.userAgent),
@@ -37,7 +38,8 @@ export const passkeyForms: Page[] = [
         ? back(visit, 'passkey-added', 'passkeys')
         : showCodes(visit, recoveryCodes, 'passkey-added');
     },
-  ),
+    refused: (visit) => showAccount(visit, isSentAgain(visit) ? 'recovery-codes' : 'passkeys'),
+  }),
   changeForm('passkeys', 'passkeys/rename', renamePasskey.input, renamePasskey, 'passkey-renamed'),
   ...endingPages('/account/passkeys/remove', removePasskey, {
     act: 'Remove passkey',

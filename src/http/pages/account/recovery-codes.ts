@@ -40,6 +40,7 @@ export function shownCodes(
   const text = `${codes.join('\n')}\n`;
   return {
     title: 'Your recovery codes',
+    once: true,
     main: html`<h1>Your recovery codes</h1>
 ${notice(said)}
 <p>If you cannot use your authenticator app or your passkey, sign in with one of these codes. Each code is valid once. Store them now, for example in a password manager: they are not shown again.</p>

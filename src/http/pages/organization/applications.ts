@@ -164,12 +164,9 @@ async function showSecret(
   key: { org: string },
   client: Client & { clientSecret: string | null },
 ): Promise<ShownPage> {
-  return sheet(
-    visit,
-    client.name,
-    html`${await entriesSection(visit, client, html`<p>Copy the secret now: it is not shown again.</p>${entries([['Client secret', client.clientSecret ?? '']])}`)}
-<p><a class="button" href="${pageOf(key, client)}">I have copied the secret</a></p>`,
-  );
+  const content = html`${await entriesSection(visit, client, html`<p>Copy the secret now: it is not shown again.</p>${entries([['Client secret', client.clientSecret ?? '']])}`)}
+<p><a class="button" href="${pageOf(key, client)}">I have copied the secret</a></p>`;
+  return { ...sheet(visit, client.name, content), once: true };
 }
 
 /** What an admin enters at the application, and `more` about the secret. */

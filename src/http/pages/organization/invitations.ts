@@ -193,13 +193,10 @@ async function showInvited(
     html`<section aria-labelledby="refused-addresses"><h2 id="refused-addresses">Not invited</h2>
 <ul class="facts">${refused.map((each) => html`<li>${reasonOf(each)}.</li>`)}</ul>
 ${inviteForm(visit, own, others)}</section>`;
-  return sheet(
-    visit,
-    'Invited',
-    html`<section aria-label="Invited">${some}
+  const content = html`<section aria-label="Invited">${some}
 <p><a href="/orgs/${own.slug}/invitations">All invitations</a></p></section>
-${left}`,
-  );
+${left}`;
+  return { ...sheet(visit, 'Invited', content), once: true };
 }
 
 function mailWords({ mailed, mailLimited }: Pick<Invited, 'mailed' | 'mailLimited'>): string {
