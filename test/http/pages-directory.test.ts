@@ -92,7 +92,7 @@ describe('the page about SCIM', () => {
     const refused = await page.submit(`${at}/token/create`);
     expect([refused.status, refused.text]).toEqual([
       409,
-      expect.stringMatching(/has a SCIM token already\..*An owner can replace it\..*Token scim_/),
+      expect.stringMatching(/already has a SCIM token\..*An owner can replace it\..*Token scim_/),
     ]);
     expect((await clientOf(idctl, org, token).get('/Users')).status).toBe(200);
     await (await open(clients.owner, `${at}/token/revoke`)).submit(`${at}/token/revoke`);
