@@ -174,6 +174,8 @@ test('P18 before anything is typed, the page says that the address is managed, o
   delete idctl.app.config.mail.smtpUrl;
   const without = await open(client, '/');
   idctl.app.config.mail.smtpUrl = smtpUrl;
-  expect(without.text).toContain('because this instance does not send mail');
+  expect(without.text).toContain(
+    'because this service does not send mail. Ask the person who runs this service, such as your IT department: they can set up mail, or create a new account with the new address.',
+  );
   expect(without.body).not.toContain('action="/account/email#profile"');
 });

@@ -15,7 +15,7 @@ ${address === 'changeable' ? changeForm(draft) : html`<p class="quiet">${obstacl
 const obstacles: Record<Exclude<Described['address'], 'changeable'>, string> = {
   managed: 'An organization manages your e-mail address, so it cannot be changed here.',
   'no mail':
-    'You cannot change your e-mail address here, because this instance does not send mail. Ask your administrator.',
+    'You cannot change your e-mail address here, because this service does not send mail. Ask the person who runs this service, such as your IT department: they can set up mail, or create a new account with the new address.',
 };
 
 function changeForm(draft: Draft): Html {

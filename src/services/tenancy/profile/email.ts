@@ -102,7 +102,10 @@ function recordRefusedCode(ctx: Context, { id, name }: Account): Promise<void> {
 
 /** Refuses without mail, and if an organization manages the old or the new address. */
 async function requireChangeable(ctx: Context, accountId: string, email: string): Promise<Account> {
-  requireMail(ctx, 'Ask your administrator to set up mail.');
+  requireMail(
+    ctx,
+    'Ask the operator to set up mail, or to create a new account with the new address.',
+  );
   const account = await Account.findByPk(accountId, { rejectOnEmpty: true });
   if (account.email === email) throw refuseField('email', 'is your address already');
   await requireUnmanaged(ctx, account.email);
