@@ -118,6 +118,17 @@ test('a page says a hint with a link to the page of its operation', () => {
       { to: 'x', operation: 'member.role' },
     ]),
   ).toEqual([{ href: '/orgs/a%26b/people', text: 'Choose an owner' }]);
+  const domain = { org: 'acme', domain: 'acme.com' };
+  expect(
+    linksFor([
+      { say: 'Verify it first', operation: 'domain.add', with: domain },
+      { say: 'then', operation: 'domain.verify', with: domain },
+      { say: 'then', operation: 'client.list', with: { org: 'acme' } },
+    ]),
+  ).toEqual([
+    { href: '/orgs/acme/sign-in', text: 'Verify it first' },
+    { href: '/orgs/acme/applications', text: 'Applications' },
+  ]);
   const paths = new Set(pages.filter(({ method }) => method === 'GET').map(({ path }) => path));
   for (const { href } of Object.values(operationPages)) {
     const [path = '', section = ''] = href.split('#');

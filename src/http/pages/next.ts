@@ -51,18 +51,21 @@ export const operationPages: Partial<Record<OperationName, { href: string; text:
 };
 
 /**
- * The links to the pages of the operations that a hint names. The text is its sentence, if any. A
- * setup link does not open these pages.
+ * The links to the pages of the operations that a hint names, each page once. The text is the
+ * sentence of the hint, if it is a whole one. A setup link does not open these pages.
  */
 export function linksFor(next: Next | undefined, actor?: Actor): { href: string; text: string }[] {
   if (actor?.kind === 'setupLink') return [];
-  return partsOf(next).flatMap((part) => {
+  const links = partsOf(next).flatMap((part) => {
     if (typeof part === 'string' || !('operation' in part)) return [];
     const page = operationPages[part.operation];
     const given: Record<string, string | undefined> = part.with ?? {};
     const keys = pathKeys(page?.href ?? '');
     if (page === undefined || keys.some((key) => given[key] === undefined)) return [];
     const href = fillPath(page.href, given);
-    return [{ href, text: part.say ?? page.text }];
+    // A step that continues a sentence, such as "then", is not the text of a link.
+    const text = part.say !== undefined && !/^\p{Ll}/u.test(part.say) ? part.say : page.text;
+    return [{ href, text }];
   });
+  return links.filter(({ href }, at) => links.findIndex((each) => each.href === href) === at);
 }
