@@ -79,6 +79,18 @@ describe('inviting in the browser', () => {
     expect(await waiting(clients.admin, org.slug)).toEqual(['bo@new.test member']);
   });
 
+  test('the reason of each address names it, once, also if it is short or in upper case', async () => {
+    const { org, people, clients } = await team(idctl);
+    const path = `/orgs/${org.slug}/people/invite`;
+    const page = await open(clients.admin, path);
+    const short = await page.submit(path, { emails: 'a e', role: 'member' });
+    for (const typed of ['a', 'e'])
+      expect(short.text).toContain(`Addresses: ${typed} must be an e-mail address`);
+    const upper = people.member.email.toUpperCase();
+    const known = await page.submit(path, { emails: upper, role: 'member' });
+    expect(known.text).toContain(`Addresses: ${people.member.email} is already a member`);
+  });
+
   test('X10 a refused form keeps what was typed, and marks the field', async () => {
     const { org, people, clients } = await team(idctl);
     const path = `/orgs/${org.slug}/people/invite`;

@@ -143,8 +143,9 @@ function refusalOfAll(refused: Refused[]): Refusal {
 /** The reason, which names the address, without a full stop. */
 function reasonOf({ email, refusal: { faults, message } }: Refused): string {
   const [fault] = faults;
-  const reason = fault === undefined ? message.replace(/\.$/, '') : fault.message;
-  return reason.includes(email) ? reason : `${email} ${reason}`;
+  if (fault !== undefined) return `${email} ${fault.message}`;
+  const reason = message.replace(/\.$/, '');
+  return reason.toLowerCase().includes(email.toLowerCase()) ? reason : `${email}: ${reason}`;
 }
 
 const organizationOf = ({ ctx, given }: Visit) =>
