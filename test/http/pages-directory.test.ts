@@ -161,6 +161,11 @@ describe('the roles for groups', () => {
     expect(refused.text).toContain('Role must be one of');
     expect(refused.body.match(/value="Dev"/g)).toHaveLength(1);
     expect(refused.body.match(/aria-invalid/g)).toHaveLength(1);
+    const blank = await page.submit(at, { group: ' \t ', project: 'website', role: 'member' });
+    expect([blank.status, blank.text]).toEqual([
+      400,
+      expect.stringContaining('Group must not consist of spaces.'),
+    ]);
     const twice = { group: 'Dev', project: 'website', role: 'member' };
     await page.submit(at, twice);
     const again = await page.submit(at, twice);

@@ -393,6 +393,7 @@ describe('mappings over REST and in bulk', () => {
 
   test.each([
     [{ group: '' }, 'group'],
+    [{ group: ' \t ' }, 'group'],
     [{ group: 'x'.repeat(257) }, 'group'],
     [{ group: ['a'] }, 'group'],
     [{ role: 'owner' }, 'role'],

@@ -7,8 +7,14 @@ import { affectedMembershipView } from '../../tenancy/projects/view.ts';
 /** A group's name exactly as sent. Except in a directory, case and spaces matter (security I7). */
 export const groupName = z
   .string()
-  .min(1, 'must not be empty')
+  .min(1, { error: 'must not be empty', abort: true })
   .refine((text) => [...text].length <= 256, 'must have at most 256 characters');
+
+/** The group of a mapping. */
+export const mappedGroup = groupName.refine(
+  (text) => text.trim() !== '',
+  'must not consist of spaces',
+);
 
 /** The origin of a person's group. */
 export const groupSource = z.enum(['claim', 'scim']);
@@ -21,7 +27,7 @@ export const orgRole = z
 
 /** The input fields of a mapping. Validate them with `refuseMixed`. */
 export const mappingInput = {
-  group: groupName,
+  group: mappedGroup,
   project: ref.optional(),
   role: projectRole.optional(),
   orgRole: orgRole.optional(),

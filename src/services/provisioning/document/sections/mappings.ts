@@ -5,7 +5,7 @@ import { requireAuthority } from '../../../foundation/authority/require.ts';
 import { projectRole, slug } from '../../../foundation/fields.ts';
 import { caps, documentCaps } from '../../../foundation/limits/caps.ts';
 import { planMapped } from '../../mappings/replan.ts';
-import { type GroupRole, groupName, orgRole, refuseMixed } from '../../mappings/view.ts';
+import { type GroupRole, mappedGroup, orgRole, refuseMixed } from '../../mappings/view.ts';
 import {
   createMappings,
   dropMappings,
@@ -27,7 +27,7 @@ import {
 
 const mapping = z
   .strictObject({
-    group: groupName,
+    group: mappedGroup,
     project: slug.optional(),
     role: projectRole.optional(),
     orgRole: orgRole.optional(),
