@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
+import { addDomain, verifyDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -59,7 +59,15 @@ describe('the page about sign-in', () => {
     expect(added.text).toMatch(/svc-verify=[\w-]{22}/);
     const checked = await added.submit(`${of(org)}/domains/${domain}/verify`);
     expect(checked.body).toContain('role="alert"');
-    expect(checked.status).toBeGreaterThan(399);
+    expect(checked.status).toBe(502);
+    // Only the operator learns which resolver failed.
+    expect(checked.text).toContain(
+      'The DNS could not be asked. Try again in a few minutes. If it happens again, tell the operator of this instance.',
+    );
+    expect(checked.text).not.toMatch(/resolver/i);
+    await expect(verifyDomain(idctl.operator(), { org: org.slug, domain })).rejects.toThrow(
+      'The resolver ',
+    );
     // A reload of the refused form opens the page.
     expect((await open(clients.admin, `${of(org)}/domains/${domain}/verify`)).status).toBe(200);
     const asks = await open(clients.admin, `${of(org)}/domains/${domain}/remove`);

@@ -114,11 +114,26 @@ export const verifyDomain = operation({
   run: async (ctx, input, { organization }) => {
     const found = await requireDomain(organization, input.domain);
     if (found.state === 'Verified') return viewDomain(found);
-    const answer = await ctx.outbound.lookupTxt(found.name);
+    const answer = await lookUp(ctx, found.name);
     if (!isProven(answer, txtValue(found))) throw notVerified(found, answer);
     return viewDomain(await markVerified(ctx, organization, found, 'dns'));
   },
 });
+
+/** Looks the proof up. If the resolver fails, only the operator learns which one, and how. */
+async function lookUp(ctx: Context, name: string): Promise<TxtAnswer> {
+  try {
+    return await ctx.outbound.lookupTxt(name);
+  } catch (error) {
+    const isDetail = error instanceof Refusal && error.code === 'resolver_failed';
+    if (!isDetail || ctx.actor.kind === 'operator') throw error;
+    const { failure, extra } = error;
+    throw new Refusal('resolver_failed', 'The DNS could not be asked.', {
+      hint: 'Try again in a few minutes. If it happens again, tell the operator of this instance.',
+      ...{ failure, extra, cause: error },
+    });
+  }
+}
 
 /** Verifies a domain on the operator's assertion, and records it as such (security I2). */
 export const assertDomain = operation({
