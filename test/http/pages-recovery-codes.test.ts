@@ -112,6 +112,8 @@ test('P17 a code is accepted beside a mailed code, to sign in and for a new pass
   const sent = await (await at('/login', email)).submit('/login/mail-code');
   const asked = await sent.submit('/login/mail-code/enter', { code: await idctl.codeFor(email) });
   expect(asked.text).toContain('Use a recovery code');
+  expect(asked.text).not.toContain('(optional)');
+  expect(asked.body).not.toMatch(/name="(totpCode|recoveryCode)"[^>]* required/);
   expect(asked.text).toContain('ask an owner of your organization or the administrator');
   expect(isIn(await asked.submit('/login/mail-code/enter', { recoveryCode: first }))).toBe(true);
   const reset = await (await at('/login/reset', email)).submit('/login/reset', { email });
@@ -128,6 +130,9 @@ test('P17 on the account page, a code confirms the session, new codes replace th
   const page = await open(client, '/');
   const refused = await page.submit('/account/recovery-codes');
   expect(refused.text).toContain('Before you create new recovery codes, confirm that it is you.');
+  const turnOff = page.body.split('Turn it off')[1]?.split('</form>')[0];
+  expect(turnOff).toMatch(/app shows now, or use a recovery code below/);
+  expect(turnOff).not.toMatch(/\(optional\)|name="(code|recoveryCode)"[^>]* required/);
   const section = 'recovery-codes';
   const again = await refused.submit('/account/confirm', { section, recoveryCode: codes[0] ?? '' });
   expect(again.text).toContain('you can create new recovery codes.');

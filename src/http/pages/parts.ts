@@ -22,6 +22,8 @@ interface Field {
   /** Advice for filling it in. */
   note?: string;
   optional?: true;
+  /** One of several fields that the form needs one of. The browser does not require it. */
+  oneOf?: true;
   /** The field of a search, which may stay empty. */
   search?: true;
   /** The field has the focus when the page opens. */
@@ -48,7 +50,7 @@ export function field(draft: Draft, of: Field): Html {
     (draft.refusal === undefined || secret ? undefined : draft.given[of.name]) ?? of.value;
   const attributes = [
     value != null && html` value="${value}"`,
-    !of.optional && !of.search && html` required`,
+    !of.optional && !of.oneOf && !of.search && html` required`,
     (faults.length > 0 ? wrong : of.first) && html` autofocus`,
     of.maxLength !== undefined && html` maxlength="${of.maxLength}"`,
     of.digits && html` inputmode="numeric"`,

@@ -39,8 +39,8 @@ function turnOn(draft: Draft): Html {
 function turnOff(draft: Draft, hasCodes: boolean): Html {
   const also =
     hasCodes &&
-    recoveryChoice(draft, recoveryField(draft, { id: 'disable-recovery-code', optional: true }));
-  const content = html`${codeField(draft, 'code', { id: 'disable-code', note: 'The code that your authenticator app shows now.', first: false, ...(hasCodes && { optional: true }) })}
+    recoveryChoice(draft, recoveryField(draft, { id: 'disable-recovery-code', oneOf: true }));
+  const content = html`${codeField(draft, 'code', { id: 'disable-code', note: `The code that your authenticator app shows now${hasCodes ? ', or use a recovery code below' : ''}.`, first: false, ...(hasCodes && { oneOf: true }) })}
 ${also}
 <button class="danger" type="submit">Turn off</button>`;
   return html`<details${draft.refusal && html` open`}><summary>Turn it off</summary>${postForm(draft, '/account/two-factor/disable#two-factor', content)}</details>`;

@@ -66,10 +66,10 @@ function codes(visit: Visit, asked: FactorQuestion | null): Html {
   const label = 'Six-digit code from the mail';
   if (asked === null) return codeField(visit, 'code', { label });
   const { totp, recovery, attributes } = asked;
-  const more = attributes || recovery ? ({ optional: true } as const) : {};
+  const more = attributes || recovery ? ({ oneOf: true } as const) : {};
   return html`${codeField(visit, 'code', { label, value: visit.given['code'], first: false })}
 ${totp && codeField(visit, 'totpCode', { label: 'Six-digit code from your authenticator app', ...more })}${attributes && answerField}
-${recovery && recoveryChoice(visit, recoveryField(visit, { optional: true }))}
+${recovery && recoveryChoice(visit, recoveryField(visit, { oneOf: true }))}
 <p class="quiet">If you cannot use your second factor, ask an owner of your organization or the administrator of this site to reset it.</p>`;
 }
 
