@@ -106,6 +106,34 @@ test('P17 a code signs in on the page that asks for the second factor', async ()
   expect(isIn(await wrong.submit('/login/code', { recoveryCode: codes[0] ?? '' }))).toBe(true);
 });
 
+test('P17 a code typed into the field for the six digits is accepted, and a wrong one counts as before', async () => {
+  const { email, client, codes } = await enrolled();
+  const [first = '', second = '', third = ''] = codes;
+  const asked = await withPassword(email);
+  const wrong = await asked.submit('/login/code', { totpCode: '00000-00000' });
+  expect(wrong.text).toContain('Check the code, or enter another recovery code.');
+  expect(isIn(await wrong.submit('/login/code', { totpCode: ` ${first.toUpperCase()} ` }))).toBe(
+    true,
+  );
+  const again = await withPassword(email);
+  expect((await again.submit('/login/code', { totpCode: first })).status).toBe(401);
+  const sent = await (await at('/login', email)).submit('/login/mail-code');
+  const more = await sent.submit('/login/mail-code/enter', { code: await idctl.codeFor(email) });
+  expect(isIn(await more.submit('/login/mail-code/enter', { totpCode: second }))).toBe(true);
+  for (let turn = 0; turn < 5; turn += 1)
+    await again.submit('/login/code', { totpCode: '00000-00000' });
+  expect((await again.submit('/login/code', { totpCode: third })).status).toBe(429);
+  idctl.wait(16 * 60);
+  const malformed = await (await open(client, '/')).submit('/account/two-factor/disable', {
+    code: '12345',
+  });
+  expect(malformed.text).toContain('must be the six digits that the authenticator shows');
+  const off = await malformed.submit('/account/two-factor/disable', {
+    code: third.replace('-', ' '),
+  });
+  expect(off.text).toContain('Two-factor authentication is off.');
+});
+
 test('P17 a code is accepted beside a mailed code, to sign in and for a new password', async () => {
   const { email, codes } = await enrolled();
   const [first = '', second = ''] = codes;

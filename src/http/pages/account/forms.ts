@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ConnectionKindName, connectionKindNames } from '../../../connection-kinds.ts';
+import { parse } from '../../../input.ts';
 import { changePassword } from '../../../services/people/credentials/operations.ts';
 import { revokeSession, signOut } from '../../../services/people/sessions/operations.ts';
 import {
@@ -25,6 +26,7 @@ import { updateMe } from '../../../services/tenancy/profile/operations.ts';
 import { approveSso } from '../../../services/tenancy/sso/operations.ts';
 import { clearedSession } from '../../cookies.ts';
 import { endingPages } from '../ending.ts';
+import { asMeant, totpCode } from '../login/mail-code.ts';
 import { markSignInNotice } from '../marks.ts';
 import { form, operationForm, type Page, type PageReply, page, type Visit } from '../page.ts';
 import { isSentAgain } from '../sent-again.ts';
@@ -94,11 +96,11 @@ export const accountPages: Page[] = [
   changeForm(
     'two-factor',
     'two-factor/disable',
-    z.strictObject({
-      code: spaced.optional(),
-      recoveryCode: disableTotp.input.shape.recoveryCode,
-    }),
-    disableTotp,
+    z.strictObject({ code: totpCode, recoveryCode: disableTotp.input.shape.recoveryCode }),
+    (ctx, { code: typed, recoveryCode: given }) => {
+      const { totpCode: code, recoveryCode } = asMeant({ totpCode: typed, recoveryCode: given });
+      return disableTotp(ctx, parse(disableTotp.input, { code, recoveryCode }));
+    },
     'two-factor-off',
   ),
   ownForm('recovery-codes', 'recovery-codes', regenerateRecoveryCodes, (visit, { codes }) =>

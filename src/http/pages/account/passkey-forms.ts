@@ -10,7 +10,7 @@ import {
   renamePasskey,
 } from '../../../services/signin/passkeys/operations.ts';
 import { endingPages } from '../ending.ts';
-import { totpCode } from '../login/mail-code.ts';
+import { asMeant, totpCode } from '../login/mail-code.ts';
 import { form, type Page } from '../page.ts';
 import { answered, passkeyAnswer } from '../passkey-form.ts';
 import { isSentAgain } from '../sent-again.ts';
@@ -57,7 +57,7 @@ export const passkeyForms: Page[] = [
       passkey: passkeyAnswer,
     }),
     act: async (visit, { section, ...given }) => {
-      await confirmSession(visit.ctx, { ...given, browser: visit.cookie('passkey') });
+      await confirmSession(visit.ctx, { ...asMeant(given), browser: visit.cookie('passkey') });
       return back(visit, `confirmed-${section}`, section);
     },
     refused: (visit) => {

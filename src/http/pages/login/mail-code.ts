@@ -31,6 +31,19 @@ export const totpCode = z
   .transform((text) => text.replace(/\s/g, ''))
   .optional();
 
+interface GivenCodes {
+  totpCode?: string | undefined;
+  recoveryCode?: string | undefined;
+}
+
+/** The answer as meant: people type a recovery code into the field for the six digits too. */
+export function asMeant<Given extends GivenCodes>(given: Given): Given {
+  const { totpCode = '', recoveryCode } = given;
+  const isRecoveryCode = /^[0-9a-z]{5}-?[0-9a-z]{5}$/i.test(totpCode);
+  if (!isRecoveryCode || recoveryCode !== undefined) return given;
+  return { ...given, totpCode: undefined, recoveryCode: totpCode };
+}
+
 /** Asks for a mailed code. The page is the same if no mail was sent (security P7). */
 export function askMailedCode(
   visit: Visit,
@@ -127,7 +140,10 @@ const enterPage = form({
   input: signInByCodeInput.extend({ totpCode, passkey: passkeyAnswer, returnTo }),
   act: async ({ ctx, cookie }, { returnTo, ...input }) => {
     const target = requireReturnTo(ctx, returnTo);
-    return arrive(await signInByCode(ctx, { ...input, browser: cookie('passkey') }), target);
+    return arrive(
+      await signInByCode(ctx, { ...asMeant(input), browser: cookie('passkey') }),
+      target,
+    );
   },
   refused: (visit) =>
     askCode(visit, { identifier: visit.given['email'], returnTo: visit.given['returnTo'] }),

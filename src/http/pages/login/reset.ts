@@ -14,7 +14,7 @@ import { otherLinks } from '../navigation.ts';
 import { form, isSignedIn, page, type ShownPage, type Visit } from '../page.ts';
 import { alert, field, notice, postForm } from '../parts.ts';
 import { passkeyAnswer } from '../passkey-form.ts';
-import { askMailedCode, totpCode } from './mail-code.ts';
+import { askMailedCode, asMeant, totpCode } from './mail-code.ts';
 import { linkTo } from './query.ts';
 
 const path = '/login/reset';
@@ -60,7 +60,7 @@ const confirmPage = form({
   access: 'public',
   input: resetPasswordInput.extend({ totpCode, passkey: passkeyAnswer }),
   act: async (visit, input) => {
-    await resetPassword(visit.ctx, { ...input, browser: visit.cookie('passkey') });
+    await resetPassword(visit.ctx, { ...asMeant(input), browser: visit.cookie('passkey') });
     const done = markSignInNotice(visit, 'new-password');
     return { goTo: linkTo('/login', { identifier: input.email }, { done, by: 'password' }) };
   },

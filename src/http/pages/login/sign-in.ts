@@ -17,7 +17,7 @@ import { alert, codeField, postForm, recoveryForm } from '../parts.ts';
 import { answered, passkeyAnswer, passkeyForm } from '../passkey-form.ts';
 import { viaRenewal } from '../renew.ts';
 import { showInvitation } from './invitation.ts';
-import { totpCode } from './mail-code.ts';
+import { asMeant, totpCode } from './mail-code.ts';
 import { askWho, showMethods } from './methods.ts';
 import { returnTo } from './query.ts';
 
@@ -110,7 +110,7 @@ const answerCodePage = form({
   }),
   act: async ({ ctx, cookie }, given) => {
     const cookies = { pending: cookie('second_factor'), browser: cookie('passkey') };
-    const session = await answerPendingSignIn(ctx, { ...given, ...cookies });
+    const session = await answerPendingSignIn(ctx, { ...asMeant(given), ...cookies });
     return arrive(session, session.returnTo);
   },
   refused: async (visit) => {
