@@ -106,6 +106,43 @@ test('P17 a code signs in on the page that asks for the second factor', async ()
   expect(isIn(await wrong.submit('/login/code', { recoveryCode: codes[0] ?? '' }))).toBe(true);
 });
 
+test('P17 after a sign-in with a code, the account page says what to do, until a factor or codes are new', async () => {
+  const { email, client, codes, code } = await enrolled();
+  const told = async (by = client) => {
+    const { text } = await open(by, '/');
+    return /You used a recovery code\. .*? to replace the used ones\./.exec(text)?.[0];
+  };
+  expect(await told()).toBeUndefined();
+  const arrivedWith = async (given: Record<string, string>) => {
+    const asked = await withPassword(email);
+    expect(isIn(await asked.submit('/login/code', given))).toBe(true);
+  };
+  await arrivedWith({ totpCode: code() });
+  expect(await told()).toBeUndefined();
+  await arrivedWith({ recoveryCode: codes[0] ?? '' });
+  expect(await told()).toBe(
+    'You used a recovery code. 9 codes are left. If you lost the phone with your authenticator app, turn the app off with a recovery code, and set it up on your new phone. If you lost nothing, create new codes to replace the used ones.',
+  );
+  const page = await open(client, '/');
+  const off = await page.submit('/account/two-factor/disable', { recoveryCode: codes[1] ?? '' });
+  expect(off.text).not.toContain('You used a recovery code');
+  const asked = await off.submit('/account/two-factor');
+  const secret = (/class="secret">([A-Z2-7 ]+)</.exec(asked.body)?.[1] ?? '').replaceAll(' ', '');
+  const again = codesIn(
+    await asked.submit('/account/two-factor/confirm', { code: codeOf(idctl, secret) }),
+  );
+  expect(await told()).toBeUndefined();
+  idctl.wait(60);
+  for (const recoveryCode of again) await arrivedWith({ recoveryCode });
+  expect(await told()).toContain(
+    '0 codes are left. If you lost the phone with your authenticator app, first create new codes . Then turn the app off',
+  );
+  expect(codesIn(await (await open(client, '/')).submit('/account/recovery-codes'))).toHaveLength(
+    10,
+  );
+  expect(await told()).toBeUndefined();
+});
+
 test('P17 a code typed into the field for the six digits is accepted, and a wrong one counts as before', async () => {
   const { email, client, codes } = await enrolled();
   const [first = '', second = '', third = ''] = codes;

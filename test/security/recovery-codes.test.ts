@@ -6,6 +6,7 @@ import { RecoveryCode } from '../../src/database/models/recovery-code.ts';
 import { Session } from '../../src/database/models/session.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { rotateMasterKey } from '../../src/services/foundation/keys/operations.ts';
+import { isRecovering } from '../../src/services/people/codes/recovery-code.ts';
 import { resetTotp } from '../../src/services/people/two-factor/operations.ts';
 import { regenerateRecoveryCodes } from '../../src/services/people/two-factor/recovery-codes.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -52,6 +53,22 @@ describe('P17 recovery codes', () => {
       remaining: 10,
       createdAt: expect.any(String),
     });
+  });
+
+  test('P17 the account page tells only of a use after which no factor and no codes were added', async () => {
+    const { account, client, codes } = await enrolled();
+    const { account: other, codes: theirs } = await enrolled();
+    const recovering = () => isRecovering(account.id);
+    await login(other.email, { recoveryCode: theirs[0] });
+    expect(await recovering()).toBe(false);
+    await login(account.email, { recoveryCode: codes[0] });
+    expect(await recovering()).toBe(true);
+    await addPasskey(client);
+    expect(await recovering()).toBe(false);
+    await login(account.email, { recoveryCode: codes[1] });
+    expect(await recovering()).toBe(true);
+    await client.post('/api/v1/me/recovery-codes');
+    expect([await recovering(), await isRecovering(other.id)]).toEqual([false, true]);
   });
 
   test('P17 each signs in once, without regard to case, blanks, hyphens and similar letters', async () => {

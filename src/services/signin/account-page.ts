@@ -12,6 +12,7 @@ import { requireUser } from '../foundation/authority/require.ts';
 import { domainOf } from '../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { viewOwner } from '../people/accounts/account.ts';
+import { isRecovering } from '../people/codes/recovery-code.ts';
 import { findPasskeyObstacle } from '../people/passkeys/relying-party.ts';
 import { askToConfirm, isRecentlyProven } from '../people/two-factor/recent.ts';
 import { showRecoveryCodes } from '../people/two-factor/recovery-codes.ts';
@@ -47,6 +48,7 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     password,
     passkeys,
     recoveryCodes,
+    recovering,
     recent,
     singleSignOn,
     sessions,
@@ -59,6 +61,7 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     describePassword(ctx, account),
     describePasskeys(ctx, account),
     showRecoveryCodes(ctx, {}),
+    hasSecondFactor(account) && isRecovering(accountId),
     isRecentlyProven(ctx, account),
     listSingleSignOn(ctx, account),
     organizationsOfSessions(accountId),
@@ -75,6 +78,8 @@ export async function describeAccount(ctx: Context, browser: string | undefined)
     password,
     passkeys,
     recoveryCodes,
+    /** Whether the last second factor was a recovery code, and nothing has replaced it since. */
+    recovering,
     toConfirm,
     totp,
     singleSignOn,

@@ -17,7 +17,7 @@ import { connectionsSection } from './connections.ts';
 import { emailPart } from './email.ts';
 import { leavingSection } from './leaving.ts';
 import { passkeyNeeds, passkeysSection } from './passkeys.ts';
-import { recoveryCodesSection, shownCodes } from './recovery-codes.ts';
+import { recoveringNotice, recoveryCodesSection, shownCodes } from './recovery-codes.ts';
 import {
   ago,
   type Described,
@@ -96,6 +96,7 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
     ...passkeyNeeds(more),
     main: html`<div class="head"><h1>${me.name}</h1>
 ${button(visit, '/account/sign-out', 'Sign out')}</div>
+${recoveringNotice(more)}
 ${connectionsSection(draft('connections'), more)}
 ${profileSection(draft('profile'), me, more)}
 ${passwordSection(draft('password'), me, more)}

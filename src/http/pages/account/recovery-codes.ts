@@ -27,6 +27,24 @@ ${remaining > 0 && html`<p class="quiet">If you create new codes, the old ones a
   );
 }
 
+/** Says what to do after a recovery code was used, until a factor is added or codes are created. */
+export function recoveringNotice({
+  recovering,
+  totp,
+  passkeys,
+  recoveryCodes: { remaining },
+}: Described): Html | null {
+  if (!recovering) return null;
+  const left = counted(remaining, 'code is', 'codes are');
+  const first =
+    remaining === 0 && html`first <a href="#recovery-codes">create new codes</a>. Then `;
+  const app = html`<p>If you lost the phone with your authenticator app, ${first}<a href="#two-factor">turn the app off</a> with a recovery code, and set it up on your new phone.</p>`;
+  const passkey = html`<p>If you lost a device with a passkey, <a href="#passkeys">remove the passkey</a>, and add one on your new device.</p>`;
+  return html`<div class="notice"><p><strong>You used a recovery code. ${left} left.</strong></p>
+${totp && app}${passkeys !== null && passkeys.items.length > 0 && passkey}
+<p>If you lost nothing, <a href="#recovery-codes">create new codes</a> to replace the used ones.</p></div>`;
+}
+
 /** Shows new codes once, with a file to download. The notice `done` follows on the account page. */
 export function shownCodes(
   visit: Visit,

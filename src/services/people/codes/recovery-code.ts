@@ -1,9 +1,10 @@
 import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
-import type { WhereAttributeHashValue } from 'sequelize';
+import { literal, Op, type WhereAttributeHashValue, where } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { isEqual } from '../../../crypto/secret.ts';
 import { Account, hasSecondFactor } from '../../../database/models/account.ts';
+import { about, Event } from '../../../database/models/event.ts';
 import { RecoveryCode } from '../../../database/models/recovery-code.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { instanceKey } from '../../foundation/keys/instance-key.ts';
@@ -97,6 +98,24 @@ export async function useRecoveryCode(
   });
   if (!endsCodes) await notify(ctx, account, { what: 'recovery-code-used', remaining });
   return code;
+}
+
+/** The events after which the last factor of an account is not a recovery code any more. */
+const replaced = ['user.totp.enabled', 'user.passkey.added', 'user.recovery_codes.created'];
+
+/** Whether the person used a recovery code, and has not added a factor or new codes since. */
+export async function isRecovering(accountId: string): Promise<boolean> {
+  // With all codes left, none was used, and no event has to be read.
+  if ((await RecoveryCode.count({ where: { accountId } })) === codesPerAccount) return false;
+  const last = await Event.findOne({
+    where: {
+      kind: ['user.recovery_code.used', ...replaced],
+      [Op.and]: where(literal(`(${about})`), accountId),
+    },
+    order: [['id', 'DESC']],
+    attributes: ['kind'],
+  });
+  return last?.kind === 'user.recovery_code.used';
 }
 
 /** Deletes all codes of an account, or those that match. */
