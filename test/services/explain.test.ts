@@ -7,11 +7,12 @@ import { addMapping } from '../../src/services/provisioning/mappings/operations.
 import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { explain } from '../../src/services/signin/explain/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { saveSso } from '../../src/services/tenancy/sso/operations.ts';
 import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
-import { organization, signedIn, verifiedDomain } from '../support/builders.ts';
+import { organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { scimClient } from '../support/scim-client.ts';
 import { registration } from '../support/sso.ts';
@@ -48,6 +49,31 @@ test('a way to sign in that then asks for the second factor is shown as possible
     rule: `The setting password of ${org.slug} is on. Then the authenticator app or a recovery code.`,
   });
   expect(blocks).toEqual([]);
+});
+
+test('where a second factor is called for and the account has none, explain says how to add one', async () => {
+  const { org, domain, email, ask } = await member();
+  const operator = idctl.operator();
+  const none = 'No second factor is set up. The person can add one on the account page.';
+  const ruleOf = async (user: string, name: string) =>
+    (await explain(operator, { org: org.slug, user })).ways.find(({ method }) => method === name)
+      ?.rule;
+  const plain = `bea@${domain}`;
+  await person(idctl, plain);
+  await addMember(operator, { org: org.slug, email: plain, role: 'member' });
+  const input = { org: org.slug, emailDomain: domain, issuer: 'https://idp.test' };
+  await saveSso(operator, saveSsoInput.parse({ ...input, ...registration }));
+  const set = (values: { enabled?: boolean; requireLocalTwoFactor: boolean }) =>
+    transaction(() => SsoConnection.update(values, { where: { emailDomain: domain } }));
+  await set({ enabled: true, requireLocalTwoFactor: true });
+  expect(await ruleOf(plain, 'password')).toBe(`The setting password of ${org.slug} is on.`);
+  expect(await ruleOf(plain, 'sso')).toBe(`Single sign-on is enabled for ${domain}. ${none}`);
+  expect(await ruleOf(email, 'sso')).toMatch(/ Then the authenticator app or a recovery code\.$/);
+  await set({ requireLocalTwoFactor: false });
+  expect(await ruleOf(plain, 'sso')).toBe(`Single sign-on is enabled for ${domain}.`);
+  await changeMemberRole(operator, { org: org.slug, user: plain, role: 'owner' });
+  for (const way of ['password', 'sso']) expect(await ruleOf(plain, way)).toContain(none);
+  expect((await ask()).blocks).toEqual([]);
 });
 
 test('explain shows when a lockout ends, and that it does not affect a network where the person has signed in', async () => {

@@ -20,6 +20,8 @@ export interface Verdict {
   until?: Date;
   /** The account's second factors, one of which is also required. */
   asks?: Factor[];
+  /** The connection or an owner's role calls for a second factor, and the account has none. */
+  lacksFactor?: boolean;
   /** Some networks are locked out until this instant. */
   partlyUntil?: Date;
 }
@@ -81,7 +83,12 @@ export async function finish(
   const bar = await findBar(ctx, entrant, via);
   if (bar !== null) return closed(codeOfBar(bar));
   if (full !== null) return closed('too_many_tries', full);
-  if (of === null || !hasSecondFactor(of)) return { could: true, reason: 'on' };
+  if (of === null) return { could: true, reason: 'on' };
+  if (!hasSecondFactor(of)) {
+    // Every other way asks for a second factor only because the account has one.
+    const lacksFactor = via.method === 'sso' || (await isOwnerAnywhere(of.id));
+    return { could: true, reason: 'on', lacksFactor };
+  }
   // Wrong codes do not lock out a passkey.
   const locked = of.hasPasskey ? null : lastRoom(attempts, 'secondFactor');
   if (locked !== null) return closed('too_many_codes', locked);

@@ -162,10 +162,13 @@ export function ruleText(ctx: Context, scene: Scene, way: SignInWay): string {
   if (way.reason === 'not_told') return 'Not shown: not a member, or added by SCIM.';
   if (way.reason === 'elsewhere') return 'Not shown: another organization has the connection.';
   if (way.reason !== 'on') return wordingOf(way.reason).rule(scene, way);
-  const { partlyUntil, asks = [] } = way;
+  const { partlyUntil, asks = [], lacksFactor } = way;
   const locked = partlyUntil && ` Locked for some networks until ${clock(partlyUntil)}.`;
-  return `${whyOn(scene, way)}${locked ?? ''}${asks.length === 0 ? '' : ` Then ${factorText(asks)}.`}`;
+  const then = asks.length === 0 ? '' : ` Then ${factorText(asks)}.`;
+  return `${whyOn(scene, way)}${locked ?? ''}${then}${lacksFactor ? ` ${noFactor}` : ''}`;
 }
+
+const noFactor = 'No second factor is set up. The person can add one on the account page.';
 
 const factorNames: Record<Factor, string> = {
   totp: 'the authenticator app',
