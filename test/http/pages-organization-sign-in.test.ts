@@ -82,6 +82,13 @@ describe('the page about sign-in', () => {
   test('saves sign-in settings, and leaves a setting that stays to the instance', async () => {
     const { org, clients } = await team(idctl);
     const page = await open(clients.owner, of(org));
+    for (const said of [
+      'This service does not offer: Passkey, Code by mail, Google, GitHub.',
+      'Code by mail On Off People get a mail with a code',
+      'Sign-up without an invitation On Off People create an account themselves',
+    ])
+      expect(page.text).toContain(said);
+    expect(page.text).not.toMatch(/if absent|magic code|OAuth|self-signup/i);
     const saved = await page.submit(`${of(org)}/settings`, { allowSelfSignup: 'true' });
     expect(saved.text).toContain('The settings were saved.');
     const settings = `/api/v1/orgs/${org.slug}/signin-settings`;

@@ -9,9 +9,10 @@ export interface SettingWords {
   /** The options that set it, each with a line of help. */
   options?: Record<string, string>;
   /**
-   * Its name on a page, and the words there for values that are not text, such as true and null.
+   * Its name and its sentence on a page, and the words there for values that are not text, such as
+   * true and null.
    */
-  page?: { label: string; values?: Record<string, string> };
+  page?: { label: string; about?: string; values?: Record<string, string> };
   /** The options that clear it, for commands that change an existing object. */
   clearing?: Record<string, string>;
 }

@@ -100,8 +100,8 @@ async function settingsSection(visit: Visit, at: string): Promise<Html> {
     const described = { words, schema: shape[setting], value: settings[setting] };
     return settingField(visit, name, described);
   });
-  const missing = Object.entries(signInWords).flatMap(([name, { label }]) =>
-    name in obstacles ? [label] : [],
+  const missing = Object.entries(signInWords).flatMap(([name, { page }]) =>
+    name in obstacles ? [page.label] : [],
   );
   return html`<section aria-labelledby="settings"><h2 id="settings">Sign-in settings</h2>
 <p class="quiet">These settings apply to people with an address on your verified domains.${!governs && ' No domain is verified, so they do not apply to anyone yet.'}</p>

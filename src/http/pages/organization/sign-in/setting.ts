@@ -26,7 +26,7 @@ export function settingField(
   const of = {
     name,
     label: words.page?.label ?? words.label,
-    note: plain(words.about),
+    note: words.page?.about ?? plain(words.about),
     value: value === null || value === undefined ? undefined : String(value),
   };
   const plainSchema = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
