@@ -119,6 +119,30 @@ describe('the connection to a provider', () => {
     );
   });
 
+  test('a refusal names the field as the page does, and stands at it', async () => {
+    const { org, clients } = await team(idctl);
+    const emailDomain = await verifiedDomain(idctl, org.slug);
+    const tenant = '8eaef023-2b34-4da1-9baa-8bc8c9d6a490';
+    const right = { ...shared, emailDomain, providerValue: tenant };
+    const cases = [
+      ['entra', 'providerValue', 'x', 'Directory (tenant) ID must be an ID such as'],
+      ['entra', 'providerValue', ' ', 'Directory (tenant) ID is required.'],
+      ['entra', 'clientSecret', ' \t', 'Client secret must not consist of spaces.'],
+      ['entra', 'clientId', '  ', 'Client ID must not consist of spaces.'],
+      ['okta', 'providerValue', 'a b', 'Okta domain must be a host name'],
+      ['other', 'providerValue', 'https://acme.com/?x', 'Issuer URL must not contain a query'],
+    ] as const;
+    for (const [provider, field, value, said] of cases) {
+      const asks = await open(clients.owner, `${of(org)}/sso/set?provider=${provider}`);
+      const given = { ...right, provider, [field]: value };
+      const refused = await asks.submit(`${of(org)}/sso/set`, given);
+      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(said)]);
+      expect(refused.body.match(/<input[^>]* aria-invalid/g)).toEqual([
+        expect.stringContaining(`name="${field}"`),
+      ]);
+    }
+  });
+
   test('asks before a failed test: to switch on, and to save a connection that is on', async () => {
     const { org, clients } = await team(idctl);
     const emailDomain = await verifiedDomain(idctl, org.slug);

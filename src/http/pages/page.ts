@@ -34,6 +34,8 @@ export interface Visit {
   rehearse<Input, View>(operation: Rehearsed<Input, View>, input: Input): Promise<View>;
   /** The refusal of the form. */
   refusal?: Refusal;
+  /** The labels of fields that have another one on other pages. */
+  labels?: Record<string, string>;
 }
 
 interface Rehearsed<Input, View> {

@@ -201,12 +201,15 @@ const recorded: ReadonlySet<string> = new Set([
 export function alert({
   refusal,
   ctx,
-}: Pick<Visit, 'refusal'> & { ctx?: { requestId: string; actor?: Actor } }): Html | undefined {
+  labels: own,
+}: Pick<Visit, 'refusal' | 'labels'> & { ctx?: { requestId: string; actor?: Actor } }):
+  | Html
+  | undefined {
   if (refusal === undefined) return undefined;
   const { faults, code, moreFaults } = refusal;
   const reference = recorded.has(code) ? ctx?.requestId : undefined;
   const sentences = [
-    ...faults.map(sentenceOf),
+    ...faults.map((fault) => sentenceOf(fault, own)),
     ...moreWords(moreFaults).map((text) => `… ${text}.`),
   ];
   const said = faults.length > 0 ? sentences : [refusal.message];
@@ -234,7 +237,6 @@ const settingLabels = Object.fromEntries(
 const labels: Record<string, string> = {
   ...settingLabels,
   domain: 'Domain',
-  providerValue: 'The value from the provider',
   email: 'E-mail address',
   identifier: 'Your entry',
   username: 'User name',
@@ -269,11 +271,11 @@ const labels: Record<string, string> = {
 };
 
 /** A sentence about a wrong field, such as: Password must not be empty. */
-function sentenceOf({ path, message }: InputFault): string {
+function sentenceOf({ path, message }: InputFault, own: Visit['labels'] = {}): string {
   const name = fieldOf(path);
   const at = /\.(\d+)$/.exec(path)?.[1];
   const line = at === undefined ? '' : `, line ${Number(at) + 1},`;
-  return `${labels[name] ?? name}${line} ${message}.`;
+  return `${own[name] ?? labels[name] ?? name}${line} ${message}.`;
 }
 
 /** The field of a fault, also if the path names an entry of its list, such as `events.0`. */

@@ -10,6 +10,12 @@ import { projectRoles } from './project-roles.ts';
 
 const unseen = 'must not contain control characters, bidirectional or other invisible characters';
 
+/** Refuses a text of spaces, for `refine`. An empty text is another rule's. */
+export const notBlank = [
+  (text: string) => text === '' || text.trim() !== '',
+  'must not consist of spaces',
+] as const;
+
 /** An id: a UUID, in lower case once parsed. */
 export const id = z.uuid({ error: 'must be an id (a UUID)', abort: true }).toLowerCase();
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OrgRole } from '../../../database/models/membership.ts';
 import type { Project, ProjectRole } from '../../../database/models/project.ts';
-import { id, projectRole, ref } from '../../foundation/fields.ts';
+import { id, notBlank, projectRole, ref } from '../../foundation/fields.ts';
 import { affectedMembershipView } from '../../tenancy/projects/view.ts';
 
 /** A group's name exactly as sent. Except in a directory, case and spaces matter (security I7). */
@@ -11,10 +11,7 @@ export const groupName = z
   .refine((text) => [...text].length <= 256, 'must have at most 256 characters');
 
 /** The group of a mapping. */
-export const mappedGroup = groupName.refine(
-  (text) => text.trim() !== '',
-  'must not consist of spaces',
-);
+export const mappedGroup = groupName.refine(...notBlank);
 
 /** The origin of a person's group. */
 export const groupSource = z.enum(['claim', 'scim']);

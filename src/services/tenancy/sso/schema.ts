@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { domain, ref } from '../../foundation/fields.ts';
+import { domain, notBlank, ref } from '../../foundation/fields.ts';
 import { changing, described } from '../../foundation/settings.ts';
 import { ssoWords } from './words.ts';
 
@@ -13,8 +13,12 @@ const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 const settings = {
   emailDomain: domain,
   issuer: url,
-  clientId: visible.max(500),
-  clientSecret: z.string().max(2000).optional(),
+  clientId: visible.max(500).refine(...notBlank),
+  clientSecret: z
+    .string()
+    .max(2000)
+    .refine(...notBlank)
+    .optional(),
   redirectUri: url.nullable().default(null),
   groupsClaim: z.string().min(1).max(256).default('groups'),
   syncOnLogin: z.boolean().default(true),

@@ -44,6 +44,8 @@ const at = (visit: Visit) => `${pathOf(visit)}/sso`;
 const { org } = showSso.input.shape;
 const provider = z.enum([...guidedProviders, 'other']);
 const key = z.strictObject({ org });
+/** The issuer, by the name of the field from which it follows. */
+const asField = z.object({ providerValue: changeSso.input.shape.issuer });
 
 type Connection = Awaited<ReturnType<typeof showSso>>;
 type Stored = Connection | null;
@@ -89,6 +91,7 @@ export function ssoPages(base: string): Page[] {
       act: async (visit, { provider: name, providerValue, untested, ...given }) => {
         const { ctx } = visit;
         const issuer = issuerFrom(name, providerValue, 'providerValue');
+        parse(asField, { providerValue: issuer });
         const input = parse(changeSso.input, { ...given, issuer });
         const { enabled } = await visit.rehearse(changeSso, input);
         // A wrong setting of a connection that is on would stop all sign-ins through it.
@@ -230,13 +233,14 @@ ${rows(links)}</section>
 }
 
 /** The steps at the provider, and the form for what it shows. */
-async function askSettings(visit: Visit, test?: Examined): Promise<ShownPage> {
-  const here = keyOf(visit);
-  const stored = await ifThere(showSso(visit.ctx, here));
-  const chosen = provider.safeParse(visit.given['provider']);
-  if (!chosen.success && stored === null) return chooseProvider(visit);
+async function askSettings(asked: Visit, test?: Examined): Promise<ShownPage> {
+  const here = keyOf(asked);
+  const stored = await ifThere(showSso(asked.ctx, here));
+  const chosen = provider.safeParse(asked.given['provider']);
+  if (!chosen.success && stored === null) return chooseProvider(asked);
   const name = chosen.data ?? 'other';
-  const { title } = providers[name];
+  const { title, value } = providers[name];
+  const visit = { ...asked, labels: { providerValue: value?.label ?? title } };
   return sheet(
     visit,
     stored === null ? `Connect ${title}` : 'Change the provider',
