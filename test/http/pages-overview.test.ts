@@ -13,6 +13,7 @@ import { createProject } from '../../src/services/tenancy/projects/operations.ts
 import { organization, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type Opened, open } from '../support/pages.ts';
+import { clientOf } from '../support/scim-client.ts';
 import { registration } from '../support/sso.ts';
 import { team } from '../support/team.ts';
 
@@ -139,11 +140,17 @@ describe('the start page of an organization', () => {
 
     const directory = 'Accounts from your directory (SCIM)';
     expect(await entry(directory)).toContain('to do Not connected.');
-    await rotateScimToken(operator, at);
+    const { token } = await rotateScimToken(operator, at);
     expect(await entry(directory)).toContain('your directory has not used it yet');
     await transaction(() =>
       ScimToken.update({ lastUsedAt: new Date() }, { where: { organizationId: org.id } }),
     );
+    const scim = clientOf(idctl, org, token);
+    expect((await scim.get('/Users')).status).toBe(200);
+    expect(await entry(directory)).toContain(
+      'to do Your directory has connected, but has not sent a person or a group yet.',
+    );
+    await scim.send('POST', '/Groups', { displayName: 'Web' });
     expect(await entry(directory)).toContain('done Your directory adds and removes people.');
 
     expect(await entry('People')).toContain('done');

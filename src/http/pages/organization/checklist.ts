@@ -1,5 +1,6 @@
 import { type ConnectionKindName, connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
+import { showScimWritten } from '../../../services/provisioning/scim/list/records.ts';
 import { showScimToken } from '../../../services/provisioning/scim/token.ts';
 import { listAttempts } from '../../../services/signin/attempts.ts';
 import { listDomains } from '../../../services/tenancy/domains/operations.ts';
@@ -111,8 +112,15 @@ async function wasUsed(ctx: Context, org: string): Promise<boolean> {
 
 async function directoryItem(ctx: Context, { slug: org, role }: Here): Promise<Item> {
   const { configured, lastUsedAt } = await showScimToken(ctx, { org });
-  const item = { name: 'Accounts from your directory (SCIM)', done: lastUsedAt !== null };
+  const { written } = await showScimWritten(ctx, { org });
+  const item = { name: 'Accounts from your directory (SCIM)', done: configured && written };
   if (item.done) return { ...item, state: 'Your directory adds and removes people.' };
+  if (configured && lastUsedAt !== null) {
+    const next = 'In your directory, assign people or groups to the application, and start it.';
+    const link = { href: `/orgs/${org}/directory`, text: 'See its requests' };
+    const state = 'Your directory has connected, but has not sent a person or a group yet.';
+    return { ...item, state, next, link };
+  }
   if (configured) {
     const next = 'Enter the token and the address in your directory, and start it there.';
     const link = { href: `/orgs/${org}/directory`, text: 'See the address' };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Account } from '../../../../database/models/account.ts';
+import { ScimGroup } from '../../../../database/models/scim-group.ts';
 import { ScimRecord } from '../../../../database/models/scim-record.ts';
 import { Refusal } from '../../../../errors.ts';
 import { readShown, type Shown } from '../../../foundation/authority/shown.ts';
@@ -32,6 +33,22 @@ export const listScimUsers = operation({
       ({ id }) => id,
       viewScimRecord,
     ),
+});
+
+/** Shows whether the SCIM client has written a User or a group; to read is not enough. */
+export const showScimWritten = operation({
+  authority: 'scim.see',
+  input: z.strictObject({ org: ref }),
+  output: z.object({ written: z.boolean() }),
+  run: async (_ctx, _input, { organization: { id: organizationId } }) => {
+    const written =
+      (await ScimGroup.findOne({ where: { organizationId }, attributes: ['id'] })) ??
+      (await ScimRecord.findOne({
+        where: { organizationId, link: ['created', 'attached', 'adopted'] },
+        attributes: ['id'],
+      }));
+    return { written: written !== null };
+  },
 });
 
 /** The next Users, in the order in which the SCIM client lists them: it has an index. */
