@@ -29,7 +29,9 @@ root and ~/.local for other users. Run it again to
 upgrade: the previous release stays beside the new one. Needs npm 10 or newer.
 Without Node 24 (from 24.15) or Node 26 or newer, idctl installs its own from npm.
 
-  --prefix DIR   install below DIR
+  --prefix DIR   install the programs below DIR. Root then gets no system user, and
+                 idctl init still writes to /etc/idctl and /var/lib/idctl, unless
+                 IDCTL_CONFIG names a configuration in another folder
   --serve        then set up idctl (idctl init --yes) and start it here
                  (idctl serve); Ctrl-C stops it
   --with-sqlite3 also install the npm package sqlite3, for database.sqliteDriver;
@@ -159,15 +161,17 @@ is_packaged() {
   return 1
 }
 
+# Whether the programs go where the whole system finds them.
+is_for_system() {
+  case $prefix in /usr | /usr/local) return 0 ;; esac
+  return 1
+}
+
 prepare_prefix() {
-  case $prefix in
-    /usr | /usr/local)
-      if is_packaged; then
-        fail 'the Debian package idctl is installed, and this script does not change it' \
-          'as root: apt-get remove idctl; or install beside it: ./install.sh --prefix DIR'
-      fi
-      ;;
-  esac
+  if is_for_system && is_packaged; then
+    fail 'the Debian package idctl is installed, and this script does not change it' \
+      'as root: apt-get remove idctl; or install beside it: ./install.sh --prefix DIR'
+  fi
   if { [ -e "$bin" ] || [ -L "$bin" ]; } && ! is_ours; then
     fail "$bin exists and is not from this installer" 'move it away, or choose another --prefix'
   fi
@@ -306,12 +310,15 @@ replace() {
   "$release/node_modules/.bin/node" -e 'fs.renameSync(process.argv[1], process.argv[2])' "$1.$$" "$1"
 }
 
-# Adds the user that runs the daemon if root installs it.
+# The command that adds the user that runs the daemon.
+add_user='useradd --system --user-group --home-dir /var/lib/idctl --no-create-home --shell /usr/sbin/nologin idctl'
+
+# Adds the user if root installs idctl for the system.
 add_system_user() {
-  if is_root && ! id idctl >/dev/null 2>&1 && command -v useradd >/dev/null; then
+  if is_root && is_for_system && ! id idctl >/dev/null 2>&1 && command -v useradd >/dev/null; then
     say 'Adding the system user idctl'
-    quietly / useradd --system --user-group --home-dir /var/lib/idctl --no-create-home \
-      --shell /usr/sbin/nologin idctl
+    # shellcheck disable=SC2086
+    quietly / $add_user
   fi
   # Node stores its compiled code separately for each user.
   if is_root && id idctl >/dev/null 2>&1; then
@@ -336,6 +343,7 @@ advise_path() {
 advise_service() {
   if is_root && [ -d /run/systemd/system ] && [ ! -e /etc/systemd/system/idctl.service ]; then
     say 'To run it as a service:'
+    id idctl >/dev/null 2>&1 || say "  $add_user"
     say "  idctl init && cp $lib/current/config/idctl.service /etc/systemd/system/ && systemctl enable --now idctl"
   fi
 }
@@ -360,8 +368,7 @@ uninstall() {
   for place; do
     if [ -e "$place" ]; then say "  $place"; else say "  $place (not there)"; fi
   done
-  case $prefix in /usr/local | /usr) ;; *) return ;; esac
-  if is_root && id idctl >/dev/null 2>&1; then
+  if is_root && is_for_system && id idctl >/dev/null 2>&1; then
     say 'The system user idctl stays, because it owns the data. To remove it too: userdel idctl'
   fi
 }
@@ -369,7 +376,7 @@ uninstall() {
 # Removes empty folders up to the prefix, but no system folders.
 remove_empty() {
   rmdir "$lib" 2>/dev/null || true
-  case $prefix in /usr | /usr/local) return ;; esac
+  if is_for_system; then return; fi
   for folder in lib bin share/man/man1 share/man/man5 share/man share/bash-completion/completions \
     share/bash-completion share/zsh/site-functions share/zsh share/fish/vendor_completions.d share/fish share; do
     rmdir "$prefix/$folder" 2>/dev/null || true

@@ -115,6 +115,21 @@ test('an install that fails half-way keeps the release in use, and shows the fai
   expect(readdirSync(join(prefix, 'lib/idctl')).sort()).toEqual(['current', 'releases']);
 });
 
+test('root gets no system user with --prefix', () => {
+  replaceProgram('npm', 'case $1 in --version) echo 11.0.0 ;; *) exit 9 ;; esac');
+  const [, id = ''] = /Building idctl (\S+)/.exec(install('--prefix', prefix).stdout) ?? [];
+  // A release of these sources that is already built.
+  const release = join(prefix, 'lib/idctl/releases', id);
+  mkdirSync(join(release, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(process.execPath, join(release, 'node_modules/.bin/node'));
+  replaceProgram('id', 'case $1 in -u) echo 0 ;; *) exit 1 ;; esac');
+  const added = join(folder, 'added');
+  replaceProgram('useradd', `echo "$@" >'${added}'`);
+  const { status, stdout } = install('--prefix', prefix);
+  expect([status, stdout]).toEqual([0, expect.stringContaining(`Installed: ${prefix}/bin/idctl`)]);
+  expect([existsSync(added), stdout.includes('Adding')]).toEqual([false, false]);
+});
+
 test('the next install removes the files of a killed install, but not those of a running one', () => {
   installed();
   const { pid } = spawnSync('true');
