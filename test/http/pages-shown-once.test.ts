@@ -91,6 +91,15 @@ describe('a reload of the page that shows', () => {
   });
 });
 
+test('a reload after an application was added shows the list, from which it gets a new secret', async () => {
+  const all = await team(idctl);
+  const { send, shown } = await added(all);
+  const [, path = ''] = /href="([^"]*\/applications\/[\w-]+)"/.exec(shown.body) ?? [];
+  const { text, body } = await send();
+  expect(text).toContain(`Applications of ${all.org.name}`);
+  expect(body).toContain(`<a href="${path}">Wiki</a>`);
+});
+
 test('the page opened again sends the same form as a new one', async () => {
   const all = await team(idctl);
   const first = await sending(all, '/', '/account/tokens', { name: 'Backups' });

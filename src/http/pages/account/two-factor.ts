@@ -81,7 +81,7 @@ ${otherLinks(...(again === undefined ? [] : [again]), html`<a href="/">Not now</
 function confirmation(draft: Draft): Html {
   const content = html`${codeField(draft, 'code', { label: 'Six-digit code from the app' })}
 <button type="submit">Turn on</button>`;
-  return postForm(draft, '/account/two-factor/confirm', content);
+  return postForm(draft, '/account/two-factor/confirm#recovery-codes', content);
 }
 
 function grouped(secret: string): string {

@@ -25,6 +25,7 @@ import {
 } from '../page.ts';
 import { field, postForm } from '../parts.ts';
 import { badge, endingLink, pageLinks, rows } from '../rows.ts';
+import { isSentAgain } from '../sent-again.ts';
 import { clientFields, clientForm } from './client-form.ts';
 import { goTo, sheet } from './sheet.ts';
 import { examinedSection } from './sign-in/connection.ts';
@@ -41,22 +42,7 @@ const pageOf = (key: { org: string }, { clientId }: { clientId: string }) =>
 
 /** The pages of the applications that the members of an organization sign in to. */
 export const applicationPages: Page[] = [
-  viewPage(path, listClients, async (visit, { items, nextCursor }, { org }) => {
-    const { slug, name } = await showOrganization(visit.ctx, { org });
-    const at = listOf({ org: slug });
-    return sheet(
-      visit,
-      `Applications of ${name}`,
-      html`<section aria-label="Applications">
-<p class="quiet">Members sign in to these applications with their account here.</p>
-<p><a class="button small" href="${at}/new">Add an application</a></p>
-${rows(
-  items.map((client) => rowOf(slug, client)),
-  'There is no application yet.',
-)}</section>
-${pageLinks(at, {}, { nextCursor, previousCursor: null })}`,
-    );
-  }),
+  viewPage(path, listClients, showList),
   page({
     path: `${path}/new`,
     access: accessTo(createClient),
@@ -69,7 +55,12 @@ ${pageLinks(at, {}, { nextCursor, previousCursor: null })}`,
       client.clientSecret === null
         ? goTo(visit, pageOf(key, client), 'client-added')
         : showSecret(visit, key, client),
-    refused: (visit) => showNew(visit, { org: visit.given['org'] ?? '' }),
+    refused: async (visit) => {
+      const key = { org: visit.given['org'] ?? '' };
+      if (!isSentAgain(visit)) return showNew(visit, key);
+      // The page of the application in the list creates another secret.
+      return showList(visit, await listClients(visit.ctx, parse(listClients.input, key)), key);
+    },
   }),
   viewPage(one, showClient, showApplication),
   operationForm(one, changeClient, {
@@ -102,6 +93,27 @@ ${claims !== null && claimsSection(claims)}
     reply: (visit, _view, key) => goTo(visit, listOf(key), 'client-removed'),
   }),
 ];
+
+async function showList(
+  visit: Visit,
+  { items, nextCursor }: Awaited<ReturnType<typeof listClients>>,
+  { org }: { org: string },
+): Promise<ShownPage> {
+  const { slug, name } = await showOrganization(visit.ctx, { org });
+  const at = listOf({ org: slug });
+  return sheet(
+    visit,
+    `Applications of ${name}`,
+    html`<section aria-label="Applications">
+<p class="quiet">Members sign in to these applications with their account here.</p>
+<p><a class="button small" href="${at}/new">Add an application</a></p>
+${rows(
+  items.map((client) => rowOf(slug, client)),
+  'There is no application yet.',
+)}</section>
+${pageLinks(at, {}, { nextCursor, previousCursor: null })}`,
+  );
+}
 
 function rowOf(slug: string, client: Client) {
   const { name, redirectUris, forwardAuthOrigins, project, role } = client;
