@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { disableUser } from '../../src/services/people/users/operations.ts';
 import { addDomain, verifyDomain } from '../../src/services/tenancy/domains/operations.ts';
-import { verifiedDomain } from '../support/builders.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { settingsFor } from '../support/ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { open } from '../support/pages.ts';
 import { type Slapd, startSlapd } from '../support/slapd.ts';
-import { registration, signInAt } from '../support/sso.ts';
+import { connected, registration, signInAt } from '../support/sso.ts';
 import { team } from '../support/team.ts';
 
 // The pages on which an organization connects its domains, its provider and its directory.
@@ -93,6 +95,48 @@ describe('the page about sign-in', () => {
     expect(saved.text).toContain('The settings were saved.');
     const settings = `/api/v1/orgs/${org.slug}/signin-settings`;
     expect((await clients.owner.get(settings)).body).toMatchObject({ allowSelfSignup: true });
+  });
+});
+
+describe('sign-in settings that shut people out', () => {
+  /** The sign-in page of an owner on a verified domain; `sso`: who can sign in by single sign-on. */
+  async function governed(enabled: boolean) {
+    const { org, domain } = await connected(idctl, provider.issuer, { enabled });
+    const join = async (email: string, role: 'owner' | 'member') => {
+      await person(idctl, email);
+      await addMember(idctl.operator(), { org: org.slug, email, role });
+    };
+    await join(`boss@${domain}`, 'owner');
+    const other = await verifiedDomain(idctl, org.slug);
+    for (const name of ['ada', 'ben']) await join(`${name}@${other}`, 'member');
+    await disableUser(idctl.operator(), { user: org.owner.id });
+    const client = await signedIn(idctl, `boss@${domain}`);
+    const page = await open(client, of(org));
+    const read = async () => (await client.get(`/api/v1/orgs/${org.slug}/signin-settings`)).body;
+    return { page, other, read, form: `${of(org)}/settings` };
+  }
+  const change = { password: 'false', passkey: 'false', allowSelfSignup: 'true' };
+
+  test('O3 a page names them and asks, and keeps every chosen setting', async () => {
+    const { page, other, read, form } = await governed(true);
+    const asks = await page.submit(form, change);
+    expect(asks.status).toBe(200);
+    expect(asks.text).toContain('2 people then have no way to sign in:');
+    expect(asks.text).toContain(`ada@${other} ben@${other}`);
+    expect(await read()).toMatchObject({ password: true, allowSelfSignup: false });
+    // There is one more person than the form says: the page asks again.
+    const again = await asks.submit(form, { shutsOut: '1' });
+    expect(again.body).toContain('Save and shut out 2 people');
+    expect((await again.submit(form)).text).toContain('The settings were saved.');
+    expect(await read()).toMatchObject({ password: false, allowSelfSignup: true });
+  });
+
+  test('O3 a change that locks out every owner is refused', async () => {
+    const { page, read, form } = await governed(false);
+    const refused = await page.submit(form, change);
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('could sign in any more');
+    expect(await read()).toMatchObject({ password: true });
   });
 });
 

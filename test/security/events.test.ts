@@ -20,7 +20,9 @@ const rank = ({ method, path }: Route) =>
 const changing = surface.routes
   .filter(
     ({ method, access, path }) =>
-      method !== 'GET' && access !== 'public' && !/\/(test|preview|plan|shut-out)$/.test(path),
+      method !== 'GET' &&
+      access !== 'public' &&
+      !/\/(test|preview|plan|(people-)?shut-out)$/.test(path),
   )
   .toSorted((a, b) => rank(a) - rank(b));
 

@@ -7,7 +7,7 @@ import { setUserPassword } from '../../src/services/people/users/operations.ts';
 import { explain } from '../../src/services/signin/explain/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { settingsOf } from '../../src/services/tenancy/signin-settings/governing.ts';
-import { hasWayIn } from '../../src/services/tenancy/signin-settings/owners.ts';
+import { hasWayIn } from '../../src/services/tenancy/signin-settings/ways.ts';
 import type { Twist } from '../support/authenticator.ts';
 import { organization, password, person, signedIn } from '../support/builders.ts';
 import { openInstance } from '../support/instance.ts';

@@ -293,6 +293,7 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/orgs/:org/ldap/test': { body: { uri: 'ldaps://127.0.0.1', bindPassword: 's' } },
   'PUT /api/v1/orgs/:org/signin-settings': { body: { github: false } },
   'PATCH /api/v1/orgs/:org/signin-settings': { body: { github: true } },
+  'POST /api/v1/orgs/:org/signin-settings/people-shut-out': { body: { github: false } },
   'POST /api/v1/orgs/:org/signin-settings/shut-out': { body: { change: 'sso.disable' } },
   'GET /api/v1/orgs/:org/explain': { query: { user: 'victim@acme.test' } },
   'POST /api/v1/orgs/:org/plan': { body: { document: planned } },

@@ -8,6 +8,7 @@ import type {
 } from '../../services/tenancy/signin-settings/operations.ts';
 import { signInWords } from '../../services/tenancy/signin-settings/words.ts';
 import { shellWord } from '../../text/shell-word.ts';
+import { counted } from '../../text/words.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -70,6 +71,7 @@ export function addSignInCommands(program: Command): void {
       const reach = await call.operate(showReach, { org: given['org'] });
       await call.perform(changeSignInSettings, fieldsOf(reach), given);
       noteReach(call, reach);
+      if (call.flags.dryRun) await noteShutOut(call, given);
     },
   });
 }
@@ -81,6 +83,18 @@ function noteReach(call: Call, { governs }: Reach): void {
   call.note(
     `These settings do not apply to any account yet: ${org} has no verified domain.\nAdd a domain: ${call.here(`idctl domain add DOMAIN --org ${shellWord(String(org))}`)}`,
   );
+}
+
+/** Prints a note with the people who would have no way to sign in. */
+async function noteShutOut(call: Call, given: Record<string, unknown>): Promise<void> {
+  const { findPeopleShutOut } = await import(
+    '../../services/tenancy/signin-settings/people-shut-out.ts'
+  );
+  const { count, people } = await call.operate(findPeopleShutOut, given);
+  if (count === 0) return;
+  const more = count > people.length ? ` and ${count - people.length} more` : '';
+  const who = counted(count, 'person has', 'people have');
+  call.note(`After that, ${who} no way to sign in: ${people.join(', ')}${more}.`);
 }
 
 function switches({ org, ...given }: Record<string, unknown>): Record<string, unknown> {

@@ -7,6 +7,7 @@ import {
   showReach,
   showSignInSettings,
 } from '../../services/tenancy/signin-settings/operations.ts';
+import { findPeopleShutOut } from '../../services/tenancy/signin-settings/people-shut-out.ts';
 import { route } from '../route.ts';
 
 /** The sign-in settings of an organization, and the methods for an address (spec §2.9). */
@@ -36,6 +37,11 @@ export const signInRoutes = [
   route('POST', '/api/v1/orgs/:org/signin-settings/shut-out', findShutOut, {
     summary: 'The owners who could not sign in after a given change; changes nothing',
     cli: 'domain remove',
+  }),
+  route('POST', '/api/v1/orgs/:org/signin-settings/people-shut-out', findPeopleShutOut, {
+    summary:
+      'The members who would have no way to sign in after a change of the settings; changes nothing',
+    cli: 'signin set',
   }),
   route('GET', '/api/v1/orgs/:org/explain', explain, {
     summary: 'Explain how a person could sign in now, and what blocks the sign-in',

@@ -19,7 +19,7 @@ import { recordEvent } from '../../foundation/events/record.ts';
 import { plantCanary } from '../../foundation/keys/open.ts';
 import { deleteAllRecoveryCodes } from '../../people/codes/recovery-code.ts';
 import { endSignIns } from '../../people/credentials/credentials.ts';
-import { hasWayIn } from '../../tenancy/signin-settings/owners.ts';
+import { hasWayIn } from '../../tenancy/signin-settings/ways.ts';
 import type { backupHeader, restoredView } from './container.ts';
 
 type Settled = Pick<z.input<typeof restoredView>, 'ended' | 'suspended' | 'disabled' | 'shutOut'>;

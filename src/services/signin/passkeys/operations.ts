@@ -37,7 +37,7 @@ import {
   makeFirstRecoveryCodes,
 } from '../../people/two-factor/recovery-codes.ts';
 import { findMethodRefusal } from '../../tenancy/signin-settings/methods.ts';
-import { hasWayIn } from '../../tenancy/signin-settings/owners.ts';
+import { hasWayIn } from '../../tenancy/signin-settings/ways.ts';
 
 // The passkeys of an account. Signing in with one is in flow.ts.
 

@@ -18,7 +18,7 @@ import { endSignIns } from '../../people/credentials/credentials.ts';
 import { factorsGone, removeFactors } from '../../people/two-factor/removal.ts';
 import { belongsElsewhere } from '../identities/identities.sql.ts';
 import { holdMembership, memberView, viewMember } from '../memberships/membership.ts';
-import { hasWayIn } from '../signin-settings/owners.ts';
+import { hasWayIn } from '../signin-settings/ways.ts';
 
 const factorResetView = memberView.extend({
   authenticatorRemoved: z.boolean(),

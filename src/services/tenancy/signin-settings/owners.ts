@@ -1,33 +1,11 @@
-import { Op } from 'sequelize';
 import type { Context } from '../../../context.ts';
 import { Account } from '../../../database/models/account.ts';
-import { Identity } from '../../../database/models/identity.ts';
-import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { Passkey } from '../../../database/models/passkey.ts';
 import { Refusal } from '../../../errors.ts';
-import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { isMailConfigured } from '../../foundation/mail/configured.ts';
-import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
-import { isApproved } from '../connections/approval.ts';
-import { isOwnerAnywhere } from '../connections/owners.ts';
-import { findUsable } from '../connections/usable.ts';
-import { findSocialClient, socialProviders } from '../identities/social-providers.ts';
 import { findPushedOwners } from '../memberships/memberships.sql.ts';
-import {
-  findGoverningSettings,
-  type Governing,
-  isMethodAllowed,
-  type SignInRules,
-} from './governing.ts';
-
-// A way to sign in counts only if it is known to lead to the account:
-// - a password that is set or can be set by mail, or a mailed code;
-// - a passkey that does not need a password;
-// - a linked Google or GitHub, unless restricted to verified domains: its address may change;
-// - single sign-on for the address, or a directory for the address or linked to the account. An
-//   owner needs the approval of the connection (security I8).
+import type { SignInRules } from './governing.ts';
+import { hasWayIn } from './ways.ts';
 
 /**
  * Refuses with `owners_locked_out` if a change does not leave an owner a way to sign in (security
@@ -45,9 +23,8 @@ export async function requireOwnersLetIn(
     // The result would reveal facts about an account that is not the organization's own (security
     // O8).
     if (pushed.has(owner.id)) continue;
-    const governing = await findGoverningSettings(ctx, owner.email);
-    const settings = governing.organizationId === organization.id ? after : governing.settings;
-    if (await canSignIn(ctx, owner, { ...governing, settings })) return;
+    const planned = { organizationId: organization.id, settings: after };
+    if (await hasWayIn(ctx, owner, { planned })) return;
   }
   if (owners.length > 0) throw lockedOut(organization, owners);
 }
@@ -96,7 +73,8 @@ export async function findOwnersWithoutWay(ctx: Context, organization: Organizat
   return { owners: owners.length, stuck };
 }
 
-function takesAway(before: SignInRules, after: SignInRules): boolean {
+/** Whether the change of the settings takes a way to sign in from anyone. */
+export function takesAway(before: SignInRules, after: SignInRules): boolean {
   const ways = ['password', 'passkey', 'magicCode', 'google', 'github'] as const;
   if (!before.restrictOauthToVerifiedDomains && after.restrictOauthToVerifiedDomains) return true;
   return ways.some((way) => before[way] && !after[way]);
@@ -109,75 +87,6 @@ async function findOwners({ id: organizationId }: Organization): Promise<Account
     order: ['accountId'],
   });
   return memberships.map(({ account }) => account);
-}
-
-/** Whether the account has a way to sign in; with `without`, as if this passkey, or all, were removed. */
-export async function hasWayIn(
-  ctx: Context,
-  account: Account,
-  { without }: { without?: string | 'all' } = {},
-): Promise<boolean> {
-  return canSignIn(ctx, account, await findGoverningSettings(ctx, account.email), without);
-}
-
-async function canSignIn(
-  ctx: Context,
-  owner: Account,
-  governing: Governing,
-  without?: string,
-): Promise<boolean> {
-  const mailed = isMailConfigured(ctx) && owner.email !== null;
-  if (isMethodAllowed(governing, 'password') && (owner.passwordHash !== null || mailed))
-    return true;
-  if (isMethodAllowed(governing, 'magicCode') && mailed) return true;
-  if (await hasPasskey(ctx, governing, owner, without)) return true;
-  const linked = await Identity.findAll({ where: { accountId: owner.id } });
-  if (hasSocial(ctx, governing, linked)) return true;
-  const sso = owner.email === null ? null : await findUsable(ctx, domainOf(owner.email));
-  const connections = [
-    ...(sso === null ? [] : [sso]),
-    ...(await findDirectories(governing, linked)),
-  ];
-  // An unapproved connection does not sign an owner in, whatever the organization (security I8).
-  return (
-    connections.some(isApproved) || (connections.length > 0 && !(await isOwnerAnywhere(owner.id)))
-  );
-}
-
-async function hasPasskey(
-  ctx: Context,
-  governing: Governing,
-  { id: accountId }: Account,
-  without?: string,
-): Promise<boolean> {
-  if (!isMethodAllowed(governing, 'passkey') || findPasskeyObstacle(ctx) !== null) return false;
-  if (without === 'all') return false;
-  const others = without === undefined ? {} : { id: { [Op.ne]: without } };
-  return (
-    (await Passkey.count({ where: { accountId, signsIn: true, suspendedAt: null, ...others } })) > 0
-  );
-}
-
-function hasSocial(ctx: Context, governing: Governing, linked: Identity[]): boolean {
-  if (governing.settings.restrictOauthToVerifiedDomains) return false;
-  return socialProviders.some(
-    (provider) =>
-      isMethodAllowed(governing, provider) &&
-      findSocialClient(ctx, provider) !== null &&
-      linked.some(({ connectionId }) => connectionId === provider),
-  );
-}
-
-async function findDirectories(
-  { organizationId, verified }: Governing,
-  linked: Identity[],
-): Promise<LdapConnection[]> {
-  const enabled = await LdapConnection.findAll({ where: { enabled: true } });
-  return enabled.filter(
-    (connection) =>
-      (verified && connection.organizationId === organizationId) ||
-      linked.some(({ connectionId }) => connectionId === connection.id),
-  );
 }
 
 function lockedOut({ slug }: Organization, owners: Account[], otherwise = ''): Refusal {

@@ -5,7 +5,6 @@ import { listDomains } from '../../../../services/tenancy/domains/operations.ts'
 import { showLdap } from '../../../../services/tenancy/ldap/operations.ts';
 import { showOrganization } from '../../../../services/tenancy/organizations/operations.ts';
 import {
-  changeSignInSettings,
   showReach,
   showSignInSettings,
   signInSettingsView,
@@ -13,31 +12,20 @@ import {
 import { signInWords } from '../../../../services/tenancy/signin-settings/words.ts';
 import { showSso } from '../../../../services/tenancy/sso/operations.ts';
 import { type Html, html } from '../../html.ts';
-import { accessTo, form, type Page, type ShownPage, type Visit, viewPage } from '../../page.ts';
+import { type Page, type ShownPage, type Visit, viewPage } from '../../page.ts';
 import { postForm } from '../../parts.ts';
 import { badge, rows } from '../../rows.ts';
-import { goTo, sheet } from '../sheet.ts';
+import { sheet } from '../sheet.ts';
 import { domainsSection } from './domain-list.ts';
 import { ifThere } from './if-there.ts';
 import { path, pathOf } from './path.ts';
 import { settingField } from './setting.ts';
+import { settingsForm } from './settings.ts';
 
 /** The page with the domains, the connections and the settings, and the form of the settings. */
 export const signInSettingsPages: Page[] = [
   viewPage(path, listDomains, (visit) => showSignIn(visit)),
-  form({
-    path: `${path}/settings`,
-    access: accessTo(changeSignInSettings),
-    input: changeSignInSettings.input,
-    act: async (visit, { org, ...given }) => {
-      // A setting that stays as it is may follow the instance, and goes on following it.
-      const before: Record<string, boolean> = await showSignInSettings(visit.ctx, { org });
-      const changed = Object.entries(given).filter(([name, value]) => before[name] !== value);
-      await changeSignInSettings(visit.ctx, { org, ...Object.fromEntries(changed) });
-      return goTo(visit, pathOf(visit), 'settings');
-    },
-    refused: showSignIn,
-  }),
+  settingsForm(showSignIn),
 ];
 
 /** Shows how the people of the organization sign in. */
