@@ -152,6 +152,32 @@ describe('the roles for groups', () => {
     expect(removed.text).not.toContain('Web commenter');
   });
 
+  test('an admin changes the role or the project of a mapping in its row', async () => {
+    const { org, clients } = await team(idctl);
+    const at = `${of(org)}/mappings`;
+    for (const name of ['Website', 'Wiki'])
+      await createProject(idctl.operator(), { org: org.slug, name });
+    const page = await open(clients.admin, at);
+    await page.submit(at, { group: 'Dev', project: 'website', role: 'admin' });
+    await page.submit(at, { group: 'Staff', orgRole: 'member' });
+    const listed = await open(clients.admin, at);
+    const [dev = '', staff = ''] = [...listed.body.matchAll(/action="([^"]+\/change)"/g)].map(
+      ([, action]) => action,
+    );
+    const refused = await listed.submit(dev, { project: 'none', role: 'viewer' });
+    expect([refused.status, refused.body.match(/<details open>/g)?.length]).toEqual([404, 1]);
+    expect(refused.body).toContain('value="none"');
+    const moved = await refused.submit(dev, { project: 'wiki', role: 'viewer' });
+    expect(moved.text).toContain('The mapping was changed.');
+    expect(moved.text).toContain('Dev viewer In the project wiki');
+    const raised = await moved.submit(staff, { orgRole: 'admin' });
+    expect(raised.text).toContain('Staff admin In the organization');
+    const activity = await open(clients.admin, `/orgs/${org.slug}/activity`);
+    expect(activity.text).toContain(
+      'changed the role of the group Dev to viewer in the project wiki.',
+    );
+  });
+
   test('a refused form keeps what was typed, in its own fields only', async () => {
     const { org, clients } = await team(idctl);
     const at = `${of(org)}/mappings`;

@@ -179,6 +179,15 @@ describe('P15 admitting others needs a session or a token of scope admin', () =>
     await expect(admins).rejects.toMatchObject({ code: 'scope_required' });
   });
 
+  test('P15 a token of scope write cannot change a mapping to the admin role', async () => {
+    const pat = await tokenClient(idctl, company.admin.id);
+    const set = (body: object) =>
+      pat.send('PUT', `${org}/group-mappings/${company.mapping}`, { body });
+    expect(await set({ project: 'website', role: 'admin' })).toMatchObject(refused);
+    expect(await set({ orgRole: 'admin' })).toMatchObject(refused);
+    expect((await set({ project: 'website', role: 'member' })).status).toBe(200);
+  });
+
   test('P15 a token of scope write can still change projects, invitations, mappings and roles, if it does not grant an admin role', async () => {
     const pat = await tokenClient(idctl, company.admin.id);
     const done = [

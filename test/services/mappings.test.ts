@@ -7,6 +7,7 @@ import { Webhook } from '../../src/database/models/webhook.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
+import { changeMapping } from '../../src/services/provisioning/mappings/change.ts';
 import {
   addMapping,
   importMappings,
@@ -14,6 +15,7 @@ import {
 } from '../../src/services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { syncGroups } from '../../src/services/provisioning/mappings/reconcile.ts';
+import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import { listAttempts } from '../../src/services/signin/attempts.ts';
 import { removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import {
@@ -25,6 +27,7 @@ import { disableSso, removeSso } from '../../src/services/tenancy/sso/operations
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
+import { clientOf } from '../support/scim-client.ts';
 import { connected, registration, signInAt } from '../support/sso.ts';
 
 let provider: OpenIdProvider;
@@ -415,6 +418,68 @@ describe('mappings over REST and in bulk', () => {
     expect(await projects()).toEqual({ p1: 'member synced' });
     await signIn(['dev']);
     expect(await projects()).toEqual({});
+  });
+
+  test('a changed mapping keeps its id, and people get the other role at the next sign-in', async () => {
+    const { base, dev, signIn, projects } = await mapped({ autoRemove: true });
+    await signIn(['dev']);
+    const change = (more: { project?: string; role?: 'viewer'; orgRole?: 'member' }) =>
+      changeMapping(idctl.operator(), { ...base, id: dev.id, ...more });
+    const target = { project: 'p1', role: 'viewer' } as const;
+    expect(await change(target)).toMatchObject({ id: dev.id, group: 'dev', role: 'viewer' });
+    expect(await projects()).toEqual({ p1: 'member synced' });
+    await signIn(['dev']);
+    expect(await projects()).toEqual({ p1: 'viewer synced' });
+    await change({ project: 'p3', role: 'viewer' });
+    await signIn(['dev']);
+    expect(await projects()).toEqual({ p3: 'viewer synced' });
+    const changes = async () =>
+      (await listEvents(idctl.operator(), { ...base, limit: 50, kind: 'mapping.changed' })).items
+        .length;
+    expect(await changes()).toBe(2);
+    await change({ project: 'p3', role: 'viewer' });
+    expect(await changes()).toBe(2);
+    expect(await change({ orgRole: 'member' })).toEqual({
+      ...{ id: dev.id, group: 'dev', orgRole: 'member' },
+    });
+    const other = await organization(idctl);
+    await expect(
+      changeMapping(idctl.operator(), { org: other.slug, id: dev.id, orgRole: 'member' }),
+    ).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('two mappings cannot be changed to the same role', async () => {
+    const { base, dev } = await mapped();
+    await addMapping(idctl.operator(), { ...base, group: 'dev', project: 'p2', role: 'viewer' });
+    const same = { ...base, id: dev.id, project: 'p2', role: 'viewer' as const };
+    await expect(changeMapping(idctl.operator(), same)).rejects.toMatchObject({
+      code: 'already_exists',
+      message: '"dev" is already mapped to p2 as viewer.',
+    });
+  });
+
+  test('members of a SCIM group change to the other role of a mapping without losing the project', async () => {
+    const { base, dev, org, domain } = await mapped();
+    const { token } = await rotateScimToken(idctl.operator(), base);
+    const scim = clientOf(idctl, org, token);
+    const { id: value } = await scim.create({ userName: `mia@${domain}`, externalId: 'e-1' });
+    await scim.send('POST', '/Groups', { displayName: 'dev', members: [{ value }] });
+    const members = async () =>
+      (await listProjectMembers(idctl.operator(), { ...base, limit: 50, project: 'p1' })).items;
+    const [before] = await members();
+    expect(before).toMatchObject({ role: 'member', synced: true });
+    await changeMapping(idctl.operator(), { ...base, id: dev.id, project: 'p1', role: 'viewer' });
+    expect(await members()).toEqual([{ ...before, role: 'viewer' }]);
+    const { items } = await listEvents(idctl.operator(), {
+      ...base,
+      limit: 50,
+      kind: 'scim.groups.synced',
+    });
+    expect(items.at(-1)?.data).toMatchObject({
+      adds: [],
+      removes: [],
+      changes: [{ from: 'member' }],
+    });
   });
 
   test('an import adds missing mappings, and with replace removes the others; if one is invalid, nothing changes', async () => {

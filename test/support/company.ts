@@ -267,6 +267,7 @@ export const samples: Record<string, Sample> = {
   'PATCH /api/v1/orgs/:org/projects/:project/members/:user': { body: { role: 'commenter' } },
   'PUT /api/v1/orgs/:org/projects/:project/members/:user': { body: { role: 'commenter' } },
   'POST /api/v1/orgs/:org/group-mappings': { body: { ...mapped, group: 'Guests' } },
+  'PUT /api/v1/orgs/:org/group-mappings/:id': { body: { ...mapped, role: 'commenter' } },
   'POST /api/v1/orgs/:org/group-mappings/import': {
     body: { mappings: [{ ...mapped, group: 'Visitors' }] },
   },

@@ -35,6 +35,12 @@ const imported: Fields<Imported> = [
   ['Removed', ({ removed }) => removed.map(toldMapping)],
 ];
 
+const roleOptions = {
+  '--project <project>': 'the project, by id or slug',
+  '--role <role>': 'the project role: viewer, commenter, member or admin',
+  '--org-role <role>': 'instead of a project role: member or admin of the organization',
+};
+
 export function addMappingCommands(program: Command): void {
   const mappings = noun(program, 'mappings', {
     summary: 'Roles for the groups of directories, providers and SCIM',
@@ -43,11 +49,7 @@ export function addMappingCommands(program: Command): void {
   verb(mappings, 'add', {
     summary: 'Map a group to a role in a project, or in the organization',
     required: { ...org, '--group <group>': 'the name, exactly as the provider sends it' },
-    options: {
-      '--project <project>': 'the project, by id or slug',
-      '--role <role>': 'the project role: viewer, commenter, member or admin',
-      '--org-role <role>': 'instead of a project role: member or admin of the organization',
-    },
+    options: roleOptions,
     example:
       'idctl mappings add --org acme --group Developers --project website \\\n      --role member',
     makes: true,
@@ -58,6 +60,19 @@ export function addMappingCommands(program: Command): void {
     required: org,
     example: 'idctl mappings list --org acme',
     run: async (call) => call.table(await all(call), fields, 'There are no mappings.'),
+  });
+  verb(mappings, 'set <id>', {
+    summary: 'Replace the role that a mapping gives',
+    detail: 'Members of a SCIM group get the new role now, others at their next sign-in.',
+    required: org,
+    options: roleOptions,
+    rehearsable: true,
+    example:
+      'idctl mappings set 0199c3a4-7c1e-7d55-8d1f-3f0e8a1b2c3d --org acme \\\n      --project website --role viewer',
+    run: async (call) => {
+      const { changeMapping } = await import('../../services/provisioning/mappings/change.ts');
+      await call.perform(changeMapping, fields);
+    },
   });
   verb(mappings, 'remove <id>', {
     summary: 'Remove a mapping; roles that it gave to members of a SCIM group end now',

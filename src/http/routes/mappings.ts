@@ -1,3 +1,4 @@
+import { changeMapping } from '../../services/provisioning/mappings/change.ts';
 import {
   addMapping,
   importMappings,
@@ -19,6 +20,11 @@ export const mappingRoutes = [
     dryRun: true,
     status: 201,
     cli: 'mappings add',
+  }),
+  route('PUT', '/api/v1/orgs/:org/group-mappings/:id', changeMapping, {
+    summary: 'Replace the role that a mapping gives; the group stays',
+    dryRun: true,
+    cli: 'mappings set',
   }),
   route('DELETE', '/api/v1/orgs/:org/group-mappings/:id', removeMapping, {
     summary:

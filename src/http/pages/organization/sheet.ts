@@ -22,6 +22,7 @@ const notices = {
   'project-renamed': 'The project was renamed.',
   'project-deleted': 'The project was deleted.',
   'project-member-added': 'The person was added to the project.',
+  'mapping-changed': 'The mapping was changed.',
   'mapping-removed': 'The mapping was removed.',
   'token-revoked': 'The token was revoked. Your directory can no longer connect.',
   renamed: 'The organization was renamed.',

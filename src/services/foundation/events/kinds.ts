@@ -244,6 +244,7 @@ export const eventKinds = {
   'ldap.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in continued', {}),
 
   'mapping.added': inOrg('mapping', 'A directory group was mapped', mapped),
+  'mapping.changed': inOrg('mapping', 'A mapping gives another role', mapped),
   'mapping.removed': inOrg('mapping', 'A mapping was removed', mapped),
 
   'scim.token.created': inOrg('scimToken', 'The SCIM token was created', {}),

@@ -32,6 +32,7 @@ import {
   dropMappings,
   readStoredMappings,
   requireGrant,
+  requireMapping,
   requireMappingRoom,
 } from './write.ts';
 
@@ -82,7 +83,7 @@ async function findPushed(organizationId: string, group: string): Promise<string
 type MappingInput = z.output<z.ZodObject<typeof mappingInput>>;
 
 /** The role that the input gives, with its project. `refuseMixed` has checked the fields. */
-async function requireTarget(
+export async function requireTarget(
   organization: Organization,
   given: MappingInput,
   find = (project: string) => requireProject(organization, project),
@@ -129,12 +130,7 @@ export const removeMapping = operation({
   run: (ctx, input, { organization }) =>
     transaction(async () => {
       await hold.mappings(organization.id, 'alone');
-      const mapping = await GroupMapping.findOne({
-        where: { id: input.id, organizationId: organization.id },
-        include: 'project',
-      });
-      if (mapping === null)
-        throw new Refusal('not_found', `${organization.slug} has no mapping ${input.id}.`);
+      const mapping = await requireMapping(organization, input.id);
       const given = { id: mapping.id, ...roleOf(mapping) };
       const [removed] = await dropMappings(ctx, organization, [given]);
       await planMapped(ctx, organization.id, [mapping]);

@@ -7,7 +7,9 @@ import type { Organization } from '../../../database/models/organization.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { insertRows } from '../../../database/select.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
+import { Refusal } from '../../../errors.ts';
 import { inSlices } from '../../../host/queue.ts';
+import type { Next } from '../../../next.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
 import { recordEvents } from '../../foundation/events/record.ts';
 import { requireCapRoom } from '../../foundation/limits/caps.ts';
@@ -56,16 +58,10 @@ export async function createMappings<const Given extends readonly GroupRole[]>(
       ? { project_id: null, role: null, org_role: mapping.orgRole }
       : { project_id: mapping.project.id, role: mapping.role, org_role: null }),
   }));
-  const named = given.map((mapping: GroupRole) => {
-    const group = JSON.stringify(mapping.group);
-    return 'orgRole' in mapping
-      ? `${group} is already mapped to the organization as ${mapping.orgRole}`
-      : `${group} is already mapped to ${mapping.project.slug} as ${mapping.role}`;
-  });
-  await refusingDuplicate(insertRows('group_mappings', rows), {
-    message: `${named[0]}${named.length > 1 ? ', or another mapping of the list is' : ''}.`,
-    hint: { to: 'list the mappings', operation: 'mappings.list', with: { org: organization.slug } },
-  });
+  await refusingDuplicate(
+    insertRows('group_mappings', rows),
+    duplicateMapping(organization, given),
+  );
   await recordEvents(
     ctx,
     organization.id,
@@ -73,6 +69,34 @@ export async function createMappings<const Given extends readonly GroupRole[]>(
   );
   // `map` keeps the length of a tuple, but its result type does not say so.
   return made.map(viewMapping) as { [At in keyof Given]: ReturnType<typeof viewMapping> };
+}
+
+/** The refusal if one of the mappings is already stored. */
+export function duplicateMapping(
+  { slug: org }: Organization,
+  [first, ...others]: readonly GroupRole[],
+): { message: string; hint: Next } {
+  const group = JSON.stringify(first?.group);
+  const where =
+    first === undefined || 'orgRole' in first
+      ? `the organization as ${first?.orgRole}`
+      : `${first.project.slug} as ${first.role}`;
+  const or = others.length > 0 ? ', or another mapping of the list is' : '';
+  return {
+    message: `${group} is already mapped to ${where}${or}.`,
+    hint: { to: 'list the mappings', operation: 'mappings.list', with: { org } },
+  };
+}
+
+/** The organization's mapping with this id, with its project; refuses with `not_found`. */
+export async function requireMapping(
+  { id: organizationId, slug }: Organization,
+  id: string,
+): Promise<GroupMapping> {
+  const where = { id, organizationId };
+  const mapping = await GroupMapping.findOne({ where, include: 'project' });
+  if (mapping !== null) return mapping;
+  throw new Refusal('not_found', `${slug} has no mapping ${id}.`);
 }
 
 /** A stored mapping: its id, and the role that it gives. */
@@ -115,7 +139,8 @@ export async function dropMappings<const Given extends readonly StoredRole[]>(
   return views as { -readonly [At in keyof Given]: (typeof views)[number] };
 }
 
-function about({ id: organizationId }: Organization, mapping: GroupRole & { id: string }) {
+/** What an event says about a mapping. */
+export function about({ id: organizationId }: Organization, mapping: GroupRole & { id: string }) {
   const { id, group } = mapping;
   const subject = { type: 'mapping', id, name: group };
   if ('orgRole' in mapping)

@@ -1,4 +1,5 @@
 import { parse } from '../../../../input.ts';
+import { changeMapping } from '../../../../services/provisioning/mappings/change.ts';
 import {
   addMapping,
   listMappings,
@@ -9,7 +10,14 @@ import { whenGiven } from '../../../../services/provisioning/mappings/words.ts';
 import { listProjects } from '../../../../services/tenancy/projects/operations.ts';
 import { endingPages } from '../../ending.ts';
 import { type Html, html } from '../../html.ts';
-import { operationForm, type Page, type ShownPage, type Visit, viewPage } from '../../page.ts';
+import {
+  accessTo,
+  operationForm,
+  type Page,
+  page,
+  type ShownPage,
+  type Visit,
+} from '../../page.ts';
 import { area, choice, field, notice, postForm } from '../../parts.ts';
 import { badge, endingLink, pageLinks, rows } from '../../rows.ts';
 import { goTo, sheet } from '../sheet.ts';
@@ -24,20 +32,34 @@ type Listed = Awaited<ReturnType<typeof listMappings>>;
 type Preview = Awaited<ReturnType<typeof previewMappings>>;
 
 /** The forms of the page that can be refused. */
-type Part = 'project' | 'organization' | 'preview';
+type Part = 'project' | 'organization' | 'preview' | 'change';
 type Draft = Pick<Visit, 'given' | 'refusal'>;
 
 const emptyDraft: Draft = { given: {} };
 
+const orgRoleOptions = { member: 'Member', admin: 'Admin' };
+
+// Each row has a form, so a page with more would be heavy.
+const mappingsOnPage = 25;
+
 /** The pages about the roles that groups give. */
 export const mappingPages: Page[] = [
-  viewPage(path, listMappings, (visit, view) => showMappings(visit, { view })),
+  page({
+    path,
+    access: accessTo(listMappings),
+    input: listMappings.input,
+    show: (visit, { cursor }) => showMappings(visit, { cursor }),
+  }),
   operationForm(path, addMapping, {
     reply: (visit, view) => showMappings(visit, { said: whenGiven(view) }),
     refused: (visit) => {
       const refused = visit.given['orgRole'] === undefined ? 'project' : 'organization';
       return showMappings(visit, { refused });
     },
+  }),
+  operationForm(`${path}/:id/change`, changeMapping, {
+    reply: (visit) => goTo(visit, pathOf(keyOf(visit)), 'mapping-changed'),
+    refused: (visit) => showMappings(visit, { refused: 'change' }),
   }),
   ...endingPages(`${path}/:id/remove`, removeMapping, {
     act: 'Remove mapping',
@@ -53,7 +75,7 @@ export const mappingPages: Page[] = [
 const keyOf = ({ given }: Visit) => parse(listMappings.input, { org: given['org'] });
 
 interface Shown {
-  view?: Listed;
+  cursor?: string | undefined;
   said?: string;
   refused?: Part;
   preview?: Preview;
@@ -61,13 +83,14 @@ interface Shown {
 
 async function showMappings(
   visit: Visit,
-  { view, said, refused, preview }: Shown,
+  { cursor, said, refused, preview }: Shown,
 ): Promise<ShownPage> {
   const key = keyOf(visit);
-  const { items, nextCursor } = view ?? (await listMappings(visit.ctx, key));
+  const asked = parse(listMappings.input, { ...key, cursor, limit: mappingsOnPage });
+  const { items, nextCursor } = await listMappings(visit.ctx, asked);
   const at = pathOf(key);
   const draftOf = (part: Part) => (refused === part ? visit : emptyDraft);
-  const asked = preview === undefined ? draftOf('preview') : { given: visit.given };
+  const previewed = preview === undefined ? draftOf('preview') : { given: visit.given };
   return sheet(
     visit,
     'Roles for groups',
@@ -76,7 +99,7 @@ ${preview && previewSection(visit.given['user'] ?? '', preview)}
 <section aria-label="Mappings">
 <p class="quiet">A mapping gives the people of a group a role. The group comes from your directory (SCIM), or from your provider at a sign-in.</p>
 ${rows(
-  items.map((mapping) => mappingRow(at, mapping)),
+  items.map((mapping) => mappingRow(visit, at, mapping, draftOf('change'))),
   'There is no mapping.',
 )}</section>
 ${pageLinks(at, {}, { nextCursor, previousCursor: null })}
@@ -85,18 +108,43 @@ ${await projectForm(visit, at, draftOf('project'))}</section>
 <section aria-labelledby="in-organization"><h2 id="in-organization">Add a role in the organization</h2>
 ${organizationForm(visit, at, draftOf('organization'))}</section>
 <section aria-labelledby="preview"><h2 id="preview">Preview for a person</h2>
-${previewForm(visit, `${at}/preview`, asked)}</section>
+${previewForm(visit, `${at}/preview`, previewed)}</section>
 ${backTo(directoryOf(key))}`,
   );
 }
 
-function mappingRow(at: string, { id, group, project, role, orgRole }: Listed['items'][number]) {
+function mappingRow(visit: Visit, at: string, mapping: Listed['items'][number], refused: Draft) {
+  const { id, group, project, role, orgRole } = mapping;
+  const draft = refused.given['id'] === id ? refused : emptyDraft;
+  const content = html`${targetFields(draft, mapping)}
+<p class="quiet">Members of a group that your directory pushed get the new role now, others at their next sign-in.</p>
+<button class="small" type="submit">Change role</button>`;
   return {
     name: group,
     mark: badge(role ?? orgRole ?? ''),
     facts: [project === undefined ? 'In the organization' : `In the project ${project.slug}`],
+    more: html`<details${draft.refusal !== undefined && html` open`}><summary>Change role</summary>
+${postForm(visit, `${at}/${id}/change`, content)}</details>`,
     action: endingLink(`${at}/${id}/remove`, 'Remove'),
   };
+}
+
+/** The fields for what the mapping gives. Their ids are unique, because each row has them. */
+function targetFields(draft: Draft, { id, project, role, orgRole }: Listed['items'][number]): Html {
+  if (project === undefined) {
+    const of = { name: 'orgRole', id: `role-${id}`, label: 'New role', value: orgRole };
+    return choice(draft, { ...of, options: orgRoleOptions });
+  }
+  const of = { name: 'role', id: `role-${id}`, label: 'New role', value: role };
+  return html`${projectField(draft, { id: `project-${id}`, value: project.slug })}
+${choice(draft, { ...of, options: projectRoleOptions })}`;
+}
+
+function projectField(draft: Draft, of: { id?: string; value?: string }): Html {
+  return field(draft, {
+    ...{ ...of, name: 'project', label: 'Project', note: 'Its short name.' },
+    ...{ autocomplete: 'off', verbatim: true, maxLength: 60 },
+  });
 }
 
 /** A field for the group. Its id is unique, because the page has two. */
@@ -114,16 +162,13 @@ async function projectForm(visit: Visit, at: string, draft: Draft): Promise<Html
   const { items, nextCursor } = await listProjects(visit.ctx, key);
   if (items.length === 0)
     return html`<p>There is no project. <a href="/orgs/${key.org}/projects">Create one first</a></p>`;
-  const of = { name: 'project', label: 'Project' };
   const project =
     nextCursor === null
       ? choice(draft, {
-          ...of,
+          ...{ name: 'project', label: 'Project' },
           options: Object.fromEntries(items.map(({ slug, name }) => [slug, `${name} (${slug})`])),
         })
-      : field(draft, {
-          ...{ ...of, note: 'Its short name.', autocomplete: 'off', verbatim: true, maxLength: 60 },
-        });
+      : projectField(draft, {});
   const content = html`${groupField(draft, 'project-group')}${project}
 ${choice(draft, { name: 'role', label: 'Role', options: projectRoleOptions, value: 'member' })}
 <button type="submit">Add role in project</button>`;
@@ -131,9 +176,8 @@ ${choice(draft, { name: 'role', label: 'Role', options: projectRoleOptions, valu
 }
 
 function organizationForm(visit: Visit, at: string, draft: Draft): Html {
-  const options = { member: 'Member', admin: 'Admin' };
   const content = html`${groupField(draft, 'organization-group')}
-${choice(draft, { name: 'orgRole', label: 'Role', options })}
+${choice(draft, { name: 'orgRole', label: 'Role', options: orgRoleOptions })}
 <button type="submit">Add role in organization</button>`;
   return postForm(visit, at, content);
 }
