@@ -195,8 +195,7 @@ describe('deleting the own account', () => {
     expect(refused.text).toContain('Before you delete your account, confirm that it is you.');
     const early = await open(mia.client, '/account/delete');
     expect([early.status, early.text]).toEqual([403, expect.stringContaining('Back')]);
-    const confirmed = await refused.submit('/account/confirm', { password });
-    const asked = await confirmed.submit('/account/leaving');
+    const asked = await refused.submit('/account/confirm', { password });
     expect(asked.text).toContain(`Delete your account? It is the account of ${mia.email}.`);
     expect(asked.text).toContain(`their projects: ${name}.`);
     expect(asked.text).toContain('This also deletes: 1 session.');

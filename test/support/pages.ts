@@ -44,7 +44,13 @@ function carriedBy(body: string, action: string): Record<string, string> {
   const fields = [
     ...(form.split('</form>')[0] ?? '').matchAll(/name="(\w+)"[^>]*? value="([^"]*)"/g),
   ];
-  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, unescaped(value)]));
+}
+
+/** The value of an attribute as a browser reads it. */
+function unescaped(value: string): string {
+  const marks: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return value.replace(/&(amp|lt|gt|quot|#39);/g, (_, mark) => marks[mark] ?? '');
 }
 
 /** Follows redirects: sends the same form after 307, and a GET after any other. */

@@ -44,6 +44,11 @@ export function passkeyForm(
 
 /** The schema of the field that the script fills with JSON. */
 export function answered<Schema extends z.ZodType>(schema: Schema) {
+  return jsonField(schema, 'must be the answer of a passkey');
+}
+
+/** The schema of a hidden field with JSON. */
+export function jsonField<Schema extends z.ZodType>(schema: Schema, message: string) {
   return z
     .string()
     .max(60_000)
@@ -51,7 +56,7 @@ export function answered<Schema extends z.ZodType>(schema: Schema) {
       try {
         return JSON.parse(text);
       } catch {
-        ctx.addIssue({ code: 'custom', message: 'must be the answer of a passkey' });
+        ctx.addIssue({ code: 'custom', message });
         return z.NEVER;
       }
     })

@@ -26,22 +26,40 @@ const occasions: Record<ConfirmingSection, string> = {
   leaving: 'delete your account',
 };
 
+/** The forms that are sent again after the confirmation. Their fields are not secrets. */
+export const repeatedForms = [
+  '/account/email',
+  '/account/two-factor',
+  '/account/recovery-codes',
+  '/account/connections/approve',
+  '/account/social',
+  '/account/leaving',
+] as const;
+
+type Draft = Pick<Visit, 'token' | 'given' | 'refusal'> & {
+  /** The path of the refused form. */
+  refused?: string | undefined;
+};
+
+/** The hidden fields with the form to send again, also after a wrong answer to the confirmation. */
+function repeating({ given, refused }: Pick<Draft, 'given' | 'refused'>) {
+  const { again, fields } = given;
+  if (again !== undefined) return { again, fields };
+  const path = repeatedForms.find((one) => one === refused);
+  return path === undefined ? {} : { again: path, fields: JSON.stringify(given) };
+}
+
 /** Whether this section needs a recent confirmation. */
 export function isConfirming(name: string | undefined): name is ConfirmingSection {
   return confirmingSections.some((one) => one === name);
 }
 
-/** The notice of a section after the confirmation. */
-export function thanksIn(name: ConfirmingSection): string {
-  return `Thank you. For the next ten minutes, you can ${occasions[name]}.`;
-}
-
 /** The ways in which this person can confirm. */
 export type ToConfirm = Awaited<ReturnType<typeof askToConfirm>>;
 
-/** The form that asks for the confirmation and then returns to the section. */
+/** The form that asks for the confirmation, and then sends the refused form again. */
 export function confirmForm(
-  draft: Pick<Visit, 'token' | 'given' | 'refusal'>,
+  draft: Draft,
   name: ConfirmingSection,
   { methods, asked }: ToConfirm,
 ): Html {
@@ -59,7 +77,7 @@ export function confirmForm(
       ? codeField(draft, 'totpCode', { id: 'confirm-code', first: false })
       : null;
   const look = by === null ? {} : ({ look: 'plain' } as const);
-  const along = { section: name };
+  const along = { section: name, ...repeating(draft) };
   return html`<h3>Confirm that it is you</h3>
 <p class="quiet">Before you ${occasions[name]}, confirm that it is you.</p>
 ${by && postForm(draft, action, html`${by}${button}`, along)}

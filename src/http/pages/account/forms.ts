@@ -30,6 +30,7 @@ import { asMeant, totpCode } from '../login/mail-code.ts';
 import { markSignInNotice } from '../marks.ts';
 import { form, operationForm, type Page, type PageReply, page, type Visit } from '../page.ts';
 import { isSentAgain } from '../sent-again.ts';
+import { confirmPage } from './confirm-page.ts';
 import { askEmailCode } from './email.ts';
 import { showAccount, showCodes } from './overview.ts';
 import { passkeyForms } from './passkey-forms.ts';
@@ -107,6 +108,7 @@ export const accountPages: Page[] = [
     showCodes(visit, codes),
   ),
   ...passkeyForms,
+  confirmPage(() => accountPages),
   changeForm(
     'connections',
     'connections/approve',

@@ -12,7 +12,6 @@ import type { ShownPage, Visit } from '../page.ts';
 import { field, postForm } from '../parts.ts';
 import { badge, button, endingLink, rows } from '../rows.ts';
 import { applicationsSection } from './applications.ts';
-import { thanksIn } from './confirm.ts';
 import { connectionsSection } from './connections.ts';
 import { emailPart } from './email.ts';
 import { leavingSection } from './leaving.ts';
@@ -46,13 +45,10 @@ const notices: Record<string, { in: SectionName; text: string }> = {
   'passkey-added': { in: 'passkeys', text: 'The passkey was added.' },
   'passkey-renamed': { in: 'passkeys', text: 'The passkey was renamed.' },
   'passkey-removed': { in: 'passkeys', text: 'The passkey was removed.' },
-  'confirmed-profile': { in: 'profile', text: thanksIn('profile') },
-  'confirmed-passkeys': { in: 'passkeys', text: thanksIn('passkeys') },
-  'confirmed-two-factor': { in: 'two-factor', text: thanksIn('two-factor') },
-  'confirmed-connections': { in: 'connections', text: thanksIn('connections') },
-  'confirmed-recovery-codes': { in: 'recovery-codes', text: thanksIn('recovery-codes') },
-  'confirmed-sign-in': { in: 'sign-in', text: thanksIn('sign-in') },
-  'confirmed-leaving': { in: 'leaving', text: thanksIn('leaving') },
+  'confirmed-passkeys': {
+    in: 'passkeys',
+    text: 'Thank you. For the next ten minutes, you can add or remove a passkey.',
+  },
   'two-factor-on': { in: 'two-factor', text: 'Two-factor authentication is on.' },
   'two-factor-off': { in: 'two-factor', text: 'Two-factor authentication is off.' },
   linked: { in: 'sign-in', text: 'The account was connected. You can sign in with it.' },
@@ -71,8 +67,15 @@ const notices: Record<string, { in: SectionName; text: string }> = {
 
 const maxShown = 200;
 
-/** The account page of the signed-in person. The section `refusedIn` shows a refused form. */
-export async function showAccount(visit: Visit, refusedIn?: SectionName): Promise<ShownPage> {
+/**
+ * The account page of the signed-in person. The section `refusedIn` shows a refused form, whose path
+ * is `refused`.
+ */
+export async function showAccount(
+  visit: Visit,
+  refusedIn?: SectionName,
+  refused?: string,
+): Promise<ShownPage> {
   const { ctx, token } = visit;
   const [sessions, clients, tokens, social, more] = await Promise.all([
     listSessions(ctx, { limit: maxShown }),
@@ -88,7 +91,10 @@ export async function showAccount(visit: Visit, refusedIn?: SectionName): Promis
   const draft = (name: SectionName): Draft => {
     const said = done?.in === name ? { notice: done.text } : {};
     const asks = toConfirm !== null && name === asksIn ? { toConfirm } : {};
-    return { ...(name === refusedIn ? visit : { ctx, token, given: {}, ...said }), ...asks };
+    return {
+      ...(name === refusedIn ? { ...visit, refused } : { ctx, token, given: {}, ...said }),
+      ...asks,
+    };
   };
   return {
     title: 'Your account',

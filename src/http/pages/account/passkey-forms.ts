@@ -1,24 +1,19 @@
 import { z } from 'zod';
-import { givenPassword } from '../../../services/people/accounts/account.ts';
 import { registrationInput } from '../../../services/people/passkeys/registration.ts';
 import { programOf } from '../../../services/people/sessions/program.ts';
-import { secondFactorFields } from '../../../services/people/two-factor/second-factor.ts';
-import { confirmSession } from '../../../services/signin/confirm.ts';
 import {
   registerPasskey,
   removePasskey,
   renamePasskey,
 } from '../../../services/signin/passkeys/operations.ts';
 import { endingPages } from '../ending.ts';
-import { asMeant, totpCode } from '../login/mail-code.ts';
 import { form, type Page } from '../page.ts';
-import { answered, passkeyAnswer } from '../passkey-form.ts';
+import { answered } from '../passkey-form.ts';
 import { isSentAgain } from '../sent-again.ts';
-import { confirmingSections, isConfirming } from './confirm.ts';
 import { showAccount, showCodes } from './overview.ts';
 import { back, changeForm } from './section-form.ts';
 
-/** The forms for passkeys, and the form with which a person confirms the session. */
+/** The forms for passkeys. */
 export const passkeyForms: Page[] = [
   form({
     path: '/account/passkeys',
@@ -45,24 +40,5 @@ export const passkeyForms: Page[] = [
     act: 'Remove passkey',
     back: '/#passkeys',
     reply: (visit) => back(visit, 'passkey-removed', 'passkeys'),
-  }),
-  form({
-    path: '/account/confirm',
-    access: 'person',
-    input: z.strictObject({
-      section: z.enum(confirmingSections),
-      password: givenPassword.optional(),
-      totpCode,
-      recoveryCode: secondFactorFields.recoveryCode,
-      passkey: passkeyAnswer,
-    }),
-    act: async (visit, { section, ...given }) => {
-      await confirmSession(visit.ctx, { ...asMeant(given), browser: visit.cookie('passkey') });
-      return back(visit, `confirmed-${section}`, section);
-    },
-    refused: (visit) => {
-      const { section } = visit.given;
-      return showAccount(visit, isConfirming(section) ? section : 'passkeys');
-    },
   }),
 ];

@@ -24,7 +24,7 @@ export function sectionForm<Input extends z.ZodObject>(
     access: 'person',
     input,
     act,
-    refused: (visit) => showAccount(visit, section),
+    refused: (visit) => showAccount(visit, section, `/account/${path}`),
   });
 }
 
@@ -35,8 +35,9 @@ export function ownForm<Input extends z.ZodObject, View>(
   operation: PageOperation<Input, View>,
   reply: (visit: Visit, view: View) => Promise<PageReply> | PageReply,
 ): Page {
-  const refused = (visit: Visit) => showAccount(visit, section);
-  return operationForm(`/account/${path}`, operation, { reply, refused });
+  const at = `/account/${path}`;
+  const refused = (visit: Visit) => showAccount(visit, section, at);
+  return operationForm(at, operation, { reply, refused });
 }
 
 /** Redirects to the section, which shows the notice `done`. */

@@ -19,6 +19,8 @@ export type Me = Described['me'];
 export type Draft = Pick<Visit, 'ctx' | 'token' | 'given' | 'refusal'> & {
   notice?: string;
   toConfirm?: ToConfirm;
+  /** The path of the refused form. */
+  refused?: string | undefined;
 };
 
 /** The titles of the sections, by the names that links use. */
