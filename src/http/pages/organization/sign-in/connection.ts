@@ -61,11 +61,6 @@ ${rows(shown)}
 ${further}</section>`;
 }
 
-/** Whether the visitor may save what a test refused, in a connection that is on (security O13). */
-export function maySkipTest(visit: Visit, { untested }: { untested?: boolean | undefined }) {
-  return untested === true && !isBehindLink(visit);
-}
-
 /** The button that saves although the test failed. */
 export function saveAnywayButton(visit: Visit): Html | false {
   if (isBehindLink(visit)) return false;

@@ -10,7 +10,6 @@ import {
 } from '../../../../services/tenancy/ldap/operations.ts';
 import type { LdapSettingName } from '../../../../services/tenancy/ldap/schema.ts';
 import { ldapWords } from '../../../../services/tenancy/ldap/words.ts';
-import { endingPages } from '../../ending.ts';
 import { html } from '../../html.ts';
 import { accessTo, form, type Page, page, type ShownPage, type Visit } from '../../page.ts';
 import { postForm } from '../../parts.ts';
@@ -20,18 +19,16 @@ import {
   anywayForm,
   type Examined,
   examinedSection,
-  maySkipTest,
   saveAnywayButton,
   stateSection,
 } from './connection.ts';
 import { ifThere } from './if-there.ts';
-import { pathOf, path as signInPath } from './path.ts';
+import { pathOf } from './path.ts';
 import { settingField } from './setting.ts';
-import { shutOutBy } from './shut-out.ts';
+import { findFault, switchingForms, switchingOffPages } from './switching.ts';
 
 const at = (visit: Visit) => `${pathOf(visit)}/ldap`;
 const key = z.strictObject({ org: showLdap.input.shape.org });
-const untested = z.boolean().optional();
 
 /** How the form shows each setting, and what an empty field means. */
 const shapes: Record<LdapSettingName, { optional?: true; lines?: true; secret?: true }> = {
@@ -76,60 +73,25 @@ export function ldapPages(base: string): Page[] {
     form({
       path: `${of}/set`,
       access: accessTo(changeLdap),
-      input: changeLdap.input.extend({ untested }),
-      act: async (visit, { untested: unasked, ...given }) => {
+      input: changeLdap.input.extend({ untested: z.boolean().optional() }),
+      act: async (visit, { untested, ...given }) => {
         const input = parse(changeLdap.input, { ...none, ...given });
         const { enabled } = await visit.rehearse(changeLdap, input);
-        // A wrong setting of a connection that is on would stop all sign-ins through it.
-        if (enabled && !maySkipTest(visit, { untested: unasked })) {
-          const test = await testLdap(visit.ctx, input);
-          if (!test.ok) return askSettings(visit, test);
-        }
+        const fault = await findFault(visit, { enabled, untested }, () =>
+          testLdap(visit.ctx, input),
+        );
+        if (fault !== null) return askSettings(visit, fault);
         await changeLdap(visit.ctx, input);
         return goTo(visit, at(visit), 'connection-saved');
       },
       refused: (visit) => askSettings(visit),
     }),
-    form({
-      path: `${of}/test`,
-      access: accessTo(testLdap),
-      input: key,
-      act: async (visit, input) => showConnection(visit, await testLdap(visit.ctx, input)),
-      refused: (visit) => showConnection(visit),
-    }),
-    form({
-      path: `${of}/enable`,
-      access: accessTo(enableLdap),
-      input: key.extend({ untested }),
-      act: async (visit, { untested: unasked, ...input }) => {
-        await visit.rehearse(enableLdap, input);
-        const test = unasked ? null : await testLdap(visit.ctx, input);
-        if (test !== null && !test.ok) return showConnection(visit, test, `${at(visit)}/enable`);
-        await enableLdap(visit.ctx, input);
-        return goTo(visit, at(visit), 'connection-on');
-      },
-      refused: (visit) => showConnection(visit),
-    }),
+    ...switchingForms(of, 'ldap', { test: testLdap, enable: enableLdap, show: showConnection }),
   ];
 }
 
-const path = `${signInPath}/ldap`;
-
 /** The pages that switch the connection off, or remove it. */
-export const ldapEndingPages: Page[] = [
-  ...endingPages(`${path}/disable`, disableLdap, {
-    act: 'Switch off',
-    back: path,
-    further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'ldap.disable' }),
-    reply: (visit) => goTo(visit, at(visit), 'connection-off'),
-  }),
-  ...endingPages(`${path}/remove`, removeLdap, {
-    act: 'Remove connection',
-    back: path,
-    further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'ldap.remove' }),
-    reply: (visit) => goTo(visit, pathOf(visit), 'connection-removed'),
-  }),
-];
+export const ldapEndingPages: Page[] = switchingOffPages('ldap', disableLdap, removeLdap);
 
 const keyOf = ({ given }: Visit) => parse(key, { org: given['org'] });
 

@@ -21,7 +21,6 @@ import {
 import { testSso } from '../../../../services/tenancy/sso/test.ts';
 import { ssoWords } from '../../../../services/tenancy/sso/words.ts';
 import { minuteText } from '../../../../text/dates.ts';
-import { endingPages } from '../../ending.ts';
 import { type Html, html } from '../../html.ts';
 import { accessTo, form, type Page, page, type ShownPage, type Visit } from '../../page.ts';
 import { choice, field, postForm } from '../../parts.ts';
@@ -31,14 +30,13 @@ import {
   anywayForm,
   type Examined,
   examinedSection,
-  maySkipTest,
   saveAnywayButton,
   stateSection,
 } from './connection.ts';
 import { ifThere } from './if-there.ts';
-import { isBehindLink, pathOf, path as signInPath } from './path.ts';
+import { isBehindLink, pathOf } from './path.ts';
 import { settingField } from './setting.ts';
-import { shutOutBy } from './shut-out.ts';
+import { findFault, switchingForms, switchingOffPages } from './switching.ts';
 
 const at = (visit: Visit) => `${pathOf(visit)}/sso`;
 const { org } = showSso.input.shape;
@@ -94,12 +92,11 @@ export function ssoPages(base: string): Page[] {
         parse(asField, { providerValue: issuer });
         const input = parse(changeSso.input, { ...given, issuer });
         const { enabled } = await visit.rehearse(changeSso, input);
-        // A wrong setting of a connection that is on would stop all sign-ins through it.
-        if (enabled && !maySkipTest(visit, { untested })) {
-          const { emailDomain: _, ...tested } = input;
-          const test = await testSso(ctx, parse(testSso.input, tested));
-          if (!test.ok) return askSettings(visit, test);
-        }
+        const { emailDomain: _, ...tested } = input;
+        const fault = await findFault(visit, { enabled, untested }, () =>
+          testSso(ctx, parse(testSso.input, tested)),
+        );
+        if (fault !== null) return askSettings(visit, fault);
         await changeSso(ctx, input);
         return goTo(visit, at(visit), 'connection-saved');
       },
@@ -115,46 +112,12 @@ export function ssoPages(base: string): Page[] {
       },
       refused: (visit) => showConnection(visit),
     }),
-    form({
-      path: `${of}/test`,
-      access: accessTo(testSso),
-      input: key,
-      act: async (visit, input) => showConnection(visit, await testSso(visit.ctx, input)),
-      refused: (visit) => showConnection(visit),
-    }),
-    form({
-      path: `${of}/enable`,
-      access: accessTo(enableSso),
-      input: key.extend({ untested: z.boolean().optional() }),
-      act: async (visit, { untested, ...input }) => {
-        await visit.rehearse(enableSso, input);
-        const test = untested ? null : await testSso(visit.ctx, input);
-        if (test !== null && !test.ok) return showConnection(visit, test, `${at(visit)}/enable`);
-        await enableSso(visit.ctx, input);
-        return goTo(visit, at(visit), 'connection-on');
-      },
-      refused: (visit) => showConnection(visit),
-    }),
+    ...switchingForms(of, 'sso', { test: testSso, enable: enableSso, show: showConnection }),
   ];
 }
 
-const path = `${signInPath}/sso`;
-
 /** The pages that switch the connection off, or remove it. */
-export const ssoEndingPages: Page[] = [
-  ...endingPages(`${path}/disable`, disableSso, {
-    act: 'Switch off',
-    back: path,
-    further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'sso.disable' }),
-    reply: (visit) => goTo(visit, at(visit), 'connection-off'),
-  }),
-  ...endingPages(`${path}/remove`, removeSso, {
-    act: 'Remove connection',
-    back: path,
-    further: (ctx, input) => shutOutBy(ctx, { ...input, change: 'sso.remove' }),
-    reply: (visit) => goTo(visit, pathOf(visit), 'connection-removed'),
-  }),
-];
+export const ssoEndingPages: Page[] = switchingOffPages('sso', disableSso, removeSso);
 
 const keyOf = ({ given }: Visit) => parse(key, { org: given['org'] });
 
