@@ -10,7 +10,7 @@ export const slow = [
   ...files('cli', 'ci', 'remote'),
   ...files('e2e', 'applications', 'directory-pages', 'forward-auth', 'pages', 'passkeys'),
   ...files('e2e', 'accessibility', 'organization', 'organization-activity', 'organization-parts'),
-  ...files('e2e', 'organization-sign-in', 'pipeline', 'recovery', 'setup-link'),
+  ...files('e2e', 'organization-sign-in', 'pipeline', 'recovery', 'screenshots', 'setup-link'),
   ...files('faults', 'boot', 'clock', 'jobs-wait', 'killed-copies', 'killed-sign-ins', 'places'),
   ...files('faults', 'releases', 'stalled-writes'),
   ...files('security', 'completion', 'limits-storm', 'root-and-owner'),
