@@ -97,7 +97,7 @@ async function showMappings(
     html`${notice(said)}
 ${preview && previewSection(visit.given['user'] ?? '', preview)}
 <section aria-label="Mappings">
-<p class="quiet">A mapping gives the people of a group a role. The group comes from your directory (SCIM), or from your provider at a sign-in.</p>
+<p class="quiet">A mapping gives the people of a group a role. The group comes from your directory (SCIM), or from your provider at a sign-in. If you change the role, members of a group from SCIM get the new one now, others at their next sign-in.</p>
 ${rows(
   items.map((mapping) => mappingRow(visit, at, mapping, draftOf('change'))),
   'There is no mapping.',
@@ -117,7 +117,6 @@ function mappingRow(visit: Visit, at: string, mapping: Listed['items'][number], 
   const { id, group, project, role, orgRole } = mapping;
   const draft = refused.given['id'] === id ? refused : emptyDraft;
   const content = html`${targetFields(draft, mapping)}
-<p class="quiet">Members of a group that your directory pushed get the new role now, others at their next sign-in.</p>
 <button class="small" type="submit">Change role</button>`;
   return {
     name: group,
