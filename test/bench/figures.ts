@@ -18,15 +18,23 @@ export interface Figure {
   goal: { text: string; reached: boolean } | null;
 }
 
-/** Makes a figure. A goal is the least or the most that the value may be. */
+/**
+ * Makes a figure. A goal is the least or the most that the value may be. Of several values, it shows
+ * the median, and the smallest and largest.
+ */
 export function figure(
   what: string,
-  value: number,
+  measured: number | number[],
   unit: 'ms' | '%' | '/s' | '×' | 'MB',
   goal?: { least: number } | { most: number },
 ): Figure {
-  const digits = unit === '/s' || value >= 100 ? 0 : 1;
-  const seen = `${value.toFixed(digits)} ${unit}`;
+  const value = typeof measured === 'number' ? measured : median(measured);
+  const shown = (one: number) => one.toFixed(unit === '/s' || value >= 100 ? 0 : 1);
+  const spread =
+    typeof measured === 'number' || measured.length < 2
+      ? ''
+      : ` (${shown(Math.min(...measured))}–${shown(Math.max(...measured))})`;
+  const seen = `${shown(value)} ${unit}${spread}`;
   if (goal === undefined) return { what, seen, goal: null };
   return 'least' in goal
     ? { what, seen, goal: { text: `≥ ${goal.least} ${unit}`, reached: value >= goal.least } }
@@ -38,7 +46,7 @@ export function table(title: string, figures: Figure[]): string {
   const lines = figures.map(({ what, seen, goal }) => {
     const verdict =
       goal === null ? '' : `${goal.text.padStart(10)}  ${goal.reached ? 'ok' : 'MISSED'}`;
-    return `  ${what.padEnd(44)} ${seen.padStart(11)} ${verdict}`.trimEnd();
+    return `  ${what.padEnd(40)} ${seen.padStart(18)} ${verdict}`.trimEnd();
   });
   return `\n${title}\n${lines.join('\n')}\n`;
 }

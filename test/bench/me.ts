@@ -1,15 +1,15 @@
 import type { Peer } from './child.ts';
-import { type Figure, figure, median } from './figures.ts';
+import { type Figure, figure } from './figures.ts';
 import { load, type Shot } from './load.ts';
 import type { Stage } from './stage.ts';
 
 const measuredMs = 2000;
 const connections = 8;
 
-/** Measures the most frequent request, against a server that does nothing (goal 3). */
+/** Measures the most frequent requests, against a server that does nothing (goals 3 and 9). */
 export async function benchMe(stage: Stage, hello: Peer, rounds: number): Promise<Figure[]> {
-  const rates = { hello: [], cookie: [], token: [] } as Record<
-    'hello' | 'cookie' | 'token',
+  const rates = { hello: [], cookie: [], token: [], verify: [] } as Record<
+    'hello' | 'cookie' | 'token' | 'verify',
     number[]
   >;
   const delays: number[] = [];
@@ -21,6 +21,7 @@ export async function benchMe(stage: Stage, hello: Peer, rounds: number): Promis
     for (const [by, shot] of [
       ['cookie', stage.shots.meByCookie],
       ['token', stage.shots.meByToken],
+      ['verify', stage.shots.verify],
     ] as const) {
       const { result, p99 } = await stage.loopDelay(() =>
         load(stage.url, shot, connections, measuredMs),
@@ -29,14 +30,21 @@ export async function benchMe(stage: Stage, hello: Peer, rounds: number): Promis
       delays.push(p99);
     }
   }
-  const share = (by: 'cookie' | 'token') =>
-    median(rates[by].map((rate, at) => (100 * rate) / (rates.hello[at] ?? rate)));
+  const share = (by: 'cookie' | 'token' | 'verify') =>
+    rates[by].map((rate, at) => (100 * rate) / (rates.hello[at] ?? rate));
   return [
-    figure('Express + helmet + JSON, "hello"', median(rates.hello), '/s'),
-    figure('GET /me by cookie', median(rates.cookie), '/s'),
+    figure('Express + helmet + JSON, "hello"', rates.hello, '/s'),
+    figure('GET /me by cookie', rates.cookie, '/s'),
     figure('GET /me by cookie, against hello', share('cookie'), '%', { least }),
-    figure('GET /me by token', median(rates.token), '/s'),
+    figure('GET /me by token', rates.token, '/s'),
     figure('GET /me by token, against hello', share('token'), '%', { least }),
-    figure('event-loop delay p99', median(delays), 'ms', { most: 15 }),
+    figure('forward auth', rates.verify, '/s'),
+    figure(
+      'forward auth, against hello',
+      share('verify'),
+      '%',
+      stage.name === 'SQLite' ? { least: 50 } : undefined,
+    ),
+    figure('event-loop delay p99', delays, 'ms', { most: 15 }),
   ];
 }

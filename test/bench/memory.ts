@@ -6,20 +6,18 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { untilReady } from '../support/daemon.ts';
-import { browserAt, enter } from '../support/forward-auth.ts';
-import { createClient } from '../support/http.ts';
 import { freePorts } from '../support/ports.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { flow, registerApplication, signedIn } from './code-flow.ts';
 import { figure, lineThrough, table } from './figures.ts';
 import { load } from './load.ts';
+import { enterProtected, protectedOrigin } from './protected.ts';
 import { buildRelease, type Release } from './release.ts';
 import { type People, populate, load as provision } from './scim-people.ts';
 import { readResident } from './soak-samples.ts';
 import { populateStage, shotsOf } from './stage.ts';
 
 const restMs = 60_000;
-const protectedOrigin = 'https://app.example.test';
 const widened = {
   IDCTL_LIMITS_ACCOUNT_FAILURES: '1000000',
   IDCTL_LIMITS_ADDRESS_FAILURES: '1000000',
@@ -114,18 +112,7 @@ const creating = {
 async function mix(url: string, { people, token, application, ms }: Mix) {
   const { right, meByToken } = shotsOf('', token);
   const browser = await signedIn(url, application);
-  const atHost = browserAt({ client: (options) => createClient(url, options) }, protectedOrigin);
-  await enter(atHost, browser.browser);
-  const host = new URL(protectedOrigin).host;
-  const verify = {
-    path: '/auth/verify',
-    headers: {
-      cookie: `__Host-idctl=${atHost.jar.get('__Host-idctl')}`,
-      'x-forwarded-proto': 'https',
-      'x-forwarded-host': host,
-    },
-    expect: 200,
-  };
+  const verify = await enterProtected(url, browser.browser);
   const filter = () => {
     const name = people.nameOf(Math.floor(Math.random() * people.count));
     return `/Users?filter=${encodeURIComponent(`userName eq "${name}"`)}`;

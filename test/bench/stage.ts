@@ -10,10 +10,12 @@ import { createUser, disableUser } from '../../src/services/people/users/operati
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createOrganization } from '../../src/services/tenancy/organizations/operations.ts';
 import { startDaemon } from '../support/daemon.ts';
-import { createClient } from '../support/http.ts';
+import { type Client, createClient } from '../support/http.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { asInstalled } from './child.ts';
+import { registerApplication } from './code-flow.ts';
 import { load, type Shot } from './load.ts';
+import { enterProtected, protectedOrigin } from './protected.ts';
 
 const email = 'ada@example.test';
 const disabledEmail = 'bob@example.test';
@@ -30,7 +32,10 @@ const warmUpMs = 3000;
 export interface Stage {
   name: string;
   url: string;
-  shots: Record<'right' | 'wrong' | 'unknown' | 'disabled' | 'meByCookie' | 'meByToken', Shot>;
+  shots: Record<
+    'right' | 'wrong' | 'unknown' | 'disabled' | 'meByCookie' | 'meByToken' | 'verify',
+    Shot
+  >;
   /**
    * Runs the work, and returns its result and the 99th percentile of the event-loop delay in
    * milliseconds.
@@ -52,13 +57,17 @@ export async function setStage(
   const keyFile = join(folder, 'master.key');
   await createKeyFile(keyFile);
   const token = await populateStage(database, keyFile);
+  await registerApplication(database, keyFile, { forwardAuthOrigins: [protectedOrigin] });
   const daemon = await startDaemon({
     database,
     keyFile,
     env: { ...asInstalled, ...widened, IDCTL_LOG_LEVEL: 'info', ...more },
     preload: new URL('./event-loop.ts', import.meta.url).href,
   });
-  const shots = shotsOf(await signIn(daemon.url), token);
+  const browser = await signIn(daemon.url);
+  const cookie = `access_token=${browser.jar.get('access_token')}`;
+  const verify = await enterProtected(daemon.url, browser);
+  const shots = { ...shotsOf(cookie, token), verify };
   await warmUp(daemon.url, Object.values(shots));
   return {
     name,
@@ -101,11 +110,11 @@ export async function populateStage(database: string, keyFile: string): Promise<
   return token;
 }
 
-async function signIn(url: string): Promise<string> {
+async function signIn(url: string): Promise<Client> {
   const client = createClient(url, { keepCookies: true });
   const { status } = await client.post('/api/v1/auth/login', { email, password });
   if (status !== 200) throw new Error(`the sign-in answered ${status}`);
-  return `access_token=${client.jar.get('access_token')}`;
+  return client;
 }
 
 /** Loads the daemon until Node has compiled its code, so that compilation is not measured. */
@@ -114,7 +123,7 @@ async function warmUp(url: string, shots: Shot[]): Promise<void> {
 }
 
 /** The requests of a stage. */
-export function shotsOf(cookie: string, token: string): Stage['shots'] {
+export function shotsOf(cookie: string, token: string): Omit<Stage['shots'], 'verify'> {
   const login = (address: string, given: string, expect: number): Shot => ({
     path: '/api/v1/auth/login',
     method: 'POST',
