@@ -51,7 +51,7 @@ describe('§2.5 the connection', () => {
     const { send, get, path } = await admin();
     expect(await get(path)).toMatchObject({
       status: 404,
-      body: { hint: `Make one: PUT ${path}` },
+      body: { hint: `Create one: PUT ${path}` },
     });
     const saved = await send('PUT', path, { body });
     const { bindPassword, ...shown } = body;

@@ -41,6 +41,11 @@ export const meantSteps: { sql: RegExp; step: RegExp; because: string }[] = [
     because: 'it sorts webhooks, and reads one message of each',
   },
   {
+    sql: /m\.role = 'owner' AND \(m\.origin/,
+    step: /^Seq Scan memberships/,
+    because: 'it runs when a domain is verified or a connection changes, not at each request',
+  },
+  {
     sql: /ORDER BY random\(\)/,
     step: /./,
     because: 'it reads 20,000 ids once in ten minutes, however many there are',

@@ -161,7 +161,7 @@ async function showApplication(
   return sheet(
     visit,
     client.name,
-    html`${await entriesSection(visit, client, hasSecret && html`<p class="quiet">The secret was shown once. If it is lost, <a href="${at}/rotate">make a new one</a>.</p>`)}
+    html`${await entriesSection(visit, client, hasSecret && html`<p class="quiet">The secret was shown once. If it is lost, <a href="${at}/rotate">create a new one</a>.</p>`)}
 <section aria-labelledby="settings"><h2 id="settings">Settings</h2>
 ${clientForm(form === 'settings' ? visit : anew, at, { client, button: 'Save' })}</section>
 <section aria-labelledby="test"><h2 id="test">Test</h2>
@@ -186,7 +186,7 @@ async function entriesSection({ ctx }: Visit, client: Client, more: Html | false
   const own = await viewMetadata(ctx, {});
   const suspended =
     client.suspendedAt !== undefined &&
-    html`<p><strong>A backup was restored, so the secret is refused. Make a new one.</strong></p>`;
+    html`<p><strong>A backup was restored, so the secret is refused. Create a new one.</strong></p>`;
   const openId = html`${suspended}
 ${entries([
   ['Client ID', client.clientId],

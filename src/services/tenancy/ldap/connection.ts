@@ -52,7 +52,7 @@ export async function holdDirectory(organization: Organization): Promise<LdapCon
 
 function refuseMissing({ slug }: Organization): never {
   throw new Refusal('not_found', `${slug} has no LDAP connection.`, {
-    hint: { say: 'Make one', operation: 'ldap.create', with: { org: slug } },
+    hint: { say: 'Create one', operation: 'ldap.create', with: { org: slug } },
   });
 }
 

@@ -59,7 +59,7 @@ export async function holdSsoConnection(organization: Organization): Promise<Sso
 
 function refuseMissing({ slug }: Organization): never {
   throw new Refusal('not_found', `${slug} has no single sign-on connection.`, {
-    hint: { say: 'Make one', operation: 'sso.create', with: { org: slug } },
+    hint: { say: 'Create one', operation: 'sso.create', with: { org: slug } },
   });
 }
 
