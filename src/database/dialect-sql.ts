@@ -18,6 +18,11 @@ export function elementsAt(dialect: Dialect, json: string, path: string[]): stri
   return `jsonb_array_elements(${json}${list}) WITH ORDINALITY e(value, key)`;
 }
 
+/** The texts of a group with commas between, in any order, without NULL; NULL if there are none. */
+export function joinedTexts(dialect: Dialect, text: string): string {
+  return dialect === 'postgres' ? `string_agg(${text}, ',')` : `group_concat(${text}, ',')`;
+}
+
 /** The comparison of a text with a parameter, by code points. NULL if the text is NULL. */
 export function textCondition(
   dialect: Dialect,

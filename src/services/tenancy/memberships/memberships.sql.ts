@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
-import { textAt, textCondition } from '../../../database/dialect-sql.ts';
+import { joinedTexts, textAt, textCondition } from '../../../database/dialect-sql.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { dialectOfDatabase, select, selectAmong } from '../../../database/select.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
@@ -170,24 +170,35 @@ export async function findMembers(
   const conditions: string[] = [];
   if (role !== undefined) conditions.push(`m.role = ${parameter(role)}`);
   if (q !== undefined) conditions.push(isShownWith(spellings(q).map(parameter), hides));
-  const sql = `SELECT m.account_id AS id
-    FROM (${members}) m ${q === undefined ? '' : 'JOIN accounts a ON a.id = m.account_id'} ${hides ? said : ''}
-    WHERE ${conditions.join(' AND ')} ORDER BY m.account_id ${order}`;
-  const slice = `SELECT COUNT(*) AS count, ${back ? 'MIN' : 'MAX'}(CAST(account_id AS TEXT)) AS last FROM (${members}) m`;
-  const atOnce = q === undefined ? maxSearched : searchedAtOnce[hides ? 'withRecords' : 'plain'];
+  const id = 'CAST(m.account_id AS TEXT)';
+  const sql = `SELECT COUNT(*) AS count, ${back ? 'MIN' : 'MAX'}(${id}) AS last,
+      ${joinedTexts(dialectOfDatabase(), `CASE WHEN ${conditions.join(' AND ')} THEN ${id} END`)} AS found
+    FROM (${members}) m ${q === undefined ? '' : 'JOIN accounts a ON a.id = m.account_id'} ${hides ? said : ''}`;
+  const atFirst = q === undefined ? maxSearched : searchedAtOnce[hides ? 'withRecords' : 'plain'];
   const ids: string[] = [];
   let last = from;
-  for (let searched = 0; searched < maxSearched; searched += atOnce) {
+  for (let searched = 0; searched < maxSearched; ) {
     if (searched > 0) await yieldToEventLoop();
-    const at = [organizationId, last, atOnce];
-    const rows = await select<{ id: string }>(sql, [...at, ...more]);
-    ids.push(...rows.map(({ id }) => id));
+    // A query of PostgreSQL does not hold the process, so the rest is one query.
+    const isRest = searched > 0 && dialectOfDatabase() === 'postgres';
+    const atOnce = isRest ? maxSearched - searched : atFirst;
+    const [seen] = await select<Slice>(sql, [organizationId, last, atOnce, ...more]);
+    const found = seen?.found?.split(',').toSorted() ?? [];
+    ids.push(...(back ? found.reverse() : found));
     if (ids.length >= limit) return { ids: ids.slice(0, limit), end: null };
-    const [seen] = await select<{ count: number; last: string }>(slice, at);
-    if (seen === undefined || seen.count < atOnce) return { ids, end: null };
+    if (seen === undefined || seen.last === null || seen.count < atOnce) return { ids, end: null };
     last = seen.last;
+    searched += atOnce;
   }
   return { ids, end: last };
+}
+
+/** A part of the members that a search looks at. */
+interface Slice {
+  count: number;
+  last: string | null;
+  /** The ids of those that it finds, with commas between; null for none. */
+  found: string | null;
 }
 
 /** Joins the SCIM record that stands for the person; see `shownTo`. */
@@ -211,7 +222,8 @@ function isShownWith(wanted: string[], hides: boolean): string {
   // Not LIKE, whose cost is the length of the text times that of the pattern.
   const contains = (text: string) =>
     wanted.map((part) => textCondition(dialect, text, 'co', part)).join(' OR ');
-  const account = [beginOf('a.name'), beginOf('a.email')].map(contains).join(' OR ');
+  // The address is stored in lower case.
+  const account = [beginOf('a.name'), 'a.email'].map(contains).join(' OR ');
   if (!hides) return `(${account})`;
   const names = [
     ['name', 'formatted'],
