@@ -31,7 +31,13 @@ test('docs/applications.md names every amr value that a session can have', () =>
 test('the Express program of docs/applications.md signs people in', async () => {
   const program = /```js\n(.*?)```/s.exec(page)?.[1] ?? '';
   const lines = program.trimEnd().split('\n');
-  expect([lines.length <= 32, lines.filter((line) => line.length > 100)]).toEqual([true, []]);
+  expect([lines.length <= 33, lines.filter((line) => line.length > 100)]).toEqual([true, []]);
+  // The quickstart copies this file.
+  const copied = readFileSync(
+    resolve(import.meta.dirname, '../../../docs/examples/app.mjs'),
+    'utf8',
+  );
+  expect(copied).toBe(program);
   const folder = resolve(import.meta.dirname, '../../../.tmp');
   const file = resolve(folder, `express-${process.pid}.mjs`);
   await mkdir(folder, { recursive: true });
@@ -68,6 +74,9 @@ test('the Express program of docs/applications.md signs people in', async () => 
     const injected = await signIn();
     injected.searchParams.set('code', first.searchParams.get('code') ?? '');
     expect((await own.get(injected.pathname + injected.search)).status).toBe(400);
+    const refused = await signIn();
+    refused.searchParams.set('error', 'access_denied');
+    expect((await own.get(refused.pathname + refused.search)).status).toBe(403);
     const back = await signIn();
     const { body } = await own.get(back.pathname + back.search);
     expect(body).toEqual({

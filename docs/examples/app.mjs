@@ -1,0 +1,33 @@
+import express from 'express';
+import * as openid from 'openid-client';
+
+const { ISSUER, CLIENT_ID, CLIENT_SECRET, URL: own, PORT } = process.env;
+const issuer = new URL(ISSUER);
+const execute = issuer.protocol === 'http:' ? [openid.allowInsecureRequests] : [];
+const client = await openid.discovery(issuer, CLIENT_ID, CLIENT_SECRET, undefined, { execute });
+const redirect_uri = `${own}/callback`;
+const waiting = new Map(); // Keep these in your session store, under a cookie of your own.
+
+const app = express();
+app.get('/', async (_request, response) => {
+  const state = openid.randomState();
+  const nonce = openid.randomNonce();
+  const verifier = openid.randomPKCECodeVerifier();
+  waiting.set(state, { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier });
+  const code_challenge = await openid.calculatePKCECodeChallenge(verifier);
+  const pkce = { code_challenge, code_challenge_method: 'S256' };
+  const asked = { redirect_uri, scope: 'openid email profile groups', state, nonce, ...pkce };
+  response.cookie('state', state, { httpOnly: true, sameSite: 'lax' });
+  response.redirect(openid.buildAuthorizationUrl(client, asked).href);
+});
+app.get('/callback', async (request, response) => {
+  const state = /(?:^|; )state=([^;]*)/.exec(request.headers.cookie ?? '')?.[1];
+  const checks = waiting.get(state);
+  if (!waiting.delete(state)) return response.redirect('/');
+  if (request.query.error) return response.status(403).send('idctl did not sign you in.');
+  const callback = new URL(request.originalUrl, own);
+  const tokens = await openid.authorizationCodeGrant(client, callback, checks);
+  const { sub, name, email, groups } = tokens.claims();
+  response.json({ sub, name, email, groups });
+});
+app.listen(PORT);
