@@ -70,6 +70,10 @@ const computing: [string, (client: Client, at: string) => Promise<Answer>][] = [
     (client, at) =>
       client.post(`${at}/group-mappings/preview`, { user: 'a@b.test', groups: ['dev'] }),
   ],
+  [
+    'search for people shut out',
+    (client, at) => client.post(`${at}/signin-settings/people-shut-out`, { github: false }),
+  ],
 ];
 
 describe('O15 work that computes', () => {

@@ -26,6 +26,7 @@ const readAtOnce = 1000;
  */
 export const findPeopleShutOut = operation({
   authority: 'signin.change',
+  turn: 'computing',
   input: changeSignInSettings.input,
   output: z.object({
     count: z.number().int(),
