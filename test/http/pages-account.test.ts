@@ -164,6 +164,17 @@ test('P16 a confirmation sends only the listed forms again, and none before it s
   expect((await open(client, '/')).text).toContain('Sign out');
 });
 
+test('P16 a form that a confirmation sends again cannot contain NUL', async () => {
+  const ada = await person(idctl);
+  const client = await signedIn(idctl, ada.email);
+  idctl.wait(11 * 60);
+  const refused = await (await open(client, '/')).submit('/account/leaving');
+  const fields = JSON.stringify({ org: 'a\0', kind: 'sso', pointsAt: 'none' });
+  const given = { again: '/account/connections/approve', fields, password };
+  const answer = await refused.submit('/account/confirm', given);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('a NUL character')]);
+});
+
 test('P18 the page of a taken address is the same as that of a free one', async () => {
   const ada = await person(idctl);
   const client = await signedIn(idctl, ada.email);

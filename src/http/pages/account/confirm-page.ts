@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { givenPassword } from '../../../services/people/accounts/account.ts';
 import { secondFactorFields } from '../../../services/people/two-factor/second-factor.ts';
 import { confirmSession } from '../../../services/signin/confirm.ts';
+import { refuseNul } from '../../body/check.ts';
 import { asMeant, totpCode } from '../login/mail-code.ts';
 import { form, type Page } from '../page.ts';
 import { jsonField, passkeyAnswer } from '../passkey-form.ts';
@@ -30,6 +31,7 @@ export function confirmPage(pages: () => readonly Page[]): Page {
       passkey: passkeyAnswer,
     }),
     act: async (visit, { section, again, fields = {}, ...given }) => {
+      refuseNul(fields);
       await confirmSession(visit.ctx, { ...asMeant(given), browser: visit.cookie('passkey') });
       const repeated = pages().find(({ method, path }) => method === 'POST' && path === again);
       return (
