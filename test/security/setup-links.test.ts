@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
 import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { SetupLink, type SetupPart, setupParts } from '../../src/database/models/setup-link.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
-import { transaction } from '../../src/database/transaction.ts';
+import { transaction, transactionsInHand } from '../../src/database/transaction.ts';
 import { pages } from '../../src/http/surface.ts';
 import { requireAuthority } from '../../src/services/foundation/authority/require.ts';
 import {
@@ -420,6 +421,47 @@ test('O13 a domain check that waits for the DNS while its link is revoked verifi
   await expect(checking).rejects.toMatchObject({ code: 'not_found' });
   const { items } = await listDomains(idctl.operator(), { org: org.id, limit: 10 });
   expect(items).toMatchObject([{ domain, state: 'Pending' }]);
+});
+
+describe('security O13: a setup link that is revoked while its request waits for the database', () => {
+  const sso = { issuer: 'https://idp.example.test', ...registration };
+  const ldap = {
+    ...{ uri: 'ldaps://127.0.0.1', bindDn: 'cn=idctl,dc=x', bindPassword: 'a', searchBase: 'dc=x' },
+    ...{ searchFilter: '(mail={username})', emailAttribute: 'mail' },
+  };
+  const changes: Record<string, (ctx: Context, org: string) => Promise<unknown>> = {
+    'adds no domain': (ctx, org) => addDomain(ctx, { org, domain: `${fresh('d')}.example` }),
+    'does not change single sign-on': (ctx, org) => changeSso(ctx, { org, clientSecret: 'b' }),
+    'does not switch single sign-on on': (ctx, org) => enableSso(ctx, { org }),
+    'does not change the directory': (ctx, org) => changeLdap(ctx, { org, searchBase: 'dc=y' }),
+    'does not switch the directory on': (ctx, org) => enableLdap(ctx, { org }),
+  };
+
+  test.each(Object.entries(changes))('O13 %s', async (_what, change) => {
+    const parts = ['domain', 'sso', 'ldap'] as const;
+    const { org, id } = await started(parts);
+    const emailDomain = await verifiedDomain(idctl, org.slug);
+    const secret = registration.clientSecret;
+    await changeSso(idctl.operator(), { org: org.id, emailDomain, ...sso, clientSecret: secret });
+    await changeLdap(idctl.operator(), { org: org.id, ...ldap });
+    const name = 'setup link';
+    const mine = { kind: 'setupLink', id, organizationId: org.id, name, parts } as const;
+    const [revoked, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const revoking = transaction(async () => {
+      await revokeSetupLink(idctl.operator(), { id });
+      revoked.resolve();
+      await asked.promise;
+    });
+    await revoked.promise;
+    const changing = change(idctl.as({ ...mine, parts: [...parts] }), org.id).then(
+      () => 'changed',
+      ({ code }) => code,
+    );
+    await Promise.race([changing, expect.poll(transactionsInHand).toBe(2)]);
+    asked.resolve();
+    await revoking;
+    expect(await changing).toBe('not_found');
+  });
 });
 
 describe('security I8: a connection that a setup link saves', () => {

@@ -10,7 +10,11 @@ import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import type { TxtAnswer } from '../../../outbound/outbound.ts';
-import { requireOperator, type Standing } from '../../foundation/authority/require.ts';
+import {
+  requireOperator,
+  requireStill,
+  type Standing,
+} from '../../foundation/authority/require.ts';
 import { affectedOwners, sessionsEnding } from '../../foundation/ending.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { domain, ref } from '../../foundation/fields.ts';
@@ -101,6 +105,7 @@ async function claim(
     });
     const about = eventAbout('domain', added, organization.id);
     await recordEvent(ctx, { kind: 'domain.added', ...about, ...more });
+    await requireStill(ctx, 'domains.change', organization);
     return viewDomain(added);
   });
 }

@@ -3,6 +3,7 @@ import { connectionKinds } from '../../../connection-kinds.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { parse } from '../../../input.ts';
+import { requireStill } from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -107,6 +108,7 @@ export const enableLdap = operation({
         ...aboutLdap(connection),
         data: { approved: connection.approved },
       });
+      await requireStill(ctx, 'ldap.change', standing.organization);
       return viewLdap(connection);
     }),
 });

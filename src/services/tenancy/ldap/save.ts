@@ -7,7 +7,11 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
+import {
+  requireAuthority,
+  requireStill,
+  type Standing,
+} from '../../foundation/authority/require.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';
 import { requireKeptByLink } from '../connections/by-link.ts';
@@ -61,6 +65,7 @@ export async function writeLdap(
   const { bindDn, tls, enabled, approved } = connection;
   const data = { bindDn, tls, enabled, approved };
   await recordEvent(ctx, { kind: 'ldap.saved', ...aboutLdap(connection), data });
+  await requireStill(ctx, 'ldap.change', organization);
   return viewLdap(connection);
 }
 

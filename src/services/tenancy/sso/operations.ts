@@ -4,6 +4,7 @@ import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { parse } from '../../../input.ts';
+import { requireStill } from '../../foundation/authority/require.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
@@ -119,6 +120,7 @@ export const enableSso = operation({
         ...aboutSso(connection),
         data: { approved: connection.approved },
       });
+      await requireStill(ctx, 'sso.change', standing.organization);
       return viewSso(ctx, connection);
     }),
 });

@@ -8,7 +8,11 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { requireAuthority, type Standing } from '../../foundation/authority/require.ts';
+import {
+  requireAuthority,
+  requireStill,
+  type Standing,
+} from '../../foundation/authority/require.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { approvalAfter, type Named } from '../connections/approval.ts';
@@ -68,6 +72,7 @@ export async function writeSso(
   const { issuer, clientId, enabled, approved } = connection;
   const data = { issuer, clientId, enabled, approved };
   await recordEvent(ctx, { kind: 'sso.saved', ...aboutSso(connection), data });
+  await requireStill(ctx, 'sso.change', organization);
   return viewSso(ctx, connection);
 }
 
