@@ -72,7 +72,9 @@ export function documents(slugOfOrg: string, people: string[]): fc.Arbitrary<Sen
       );
       const slugs = given.map((project) => project.slug);
       const mapping = fc.record({
-        group: fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme-ascii' }),
+        group: fc
+          .string({ minLength: 1, maxLength: 12, unit: 'grapheme-ascii' })
+          .filter((text) => text.trim() !== ''),
         project: fc.constantFrom(...(slugs.length === 0 ? ['none'] : slugs)),
         role: projectRole,
       });
