@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Account } from '../../src/database/models/account.ts';
 import { Event } from '../../src/database/models/event.ts';
 import { Identity } from '../../src/database/models/identity.ts';
+import { transaction } from '../../src/database/transaction.ts';
 import { domainOf } from '../../src/services/foundation/domain-names/canonical.ts';
-import { createUser, disableUser } from '../../src/services/people/users/operations.ts';
+import { createUser, disableUser, enableUser } from '../../src/services/people/users/operations.ts';
 import { type Change, findShutOut } from '../../src/services/signin/shut-out.ts';
 import {
   addDomain,
@@ -323,6 +325,28 @@ describe('O3 no change of settings locks every owner out', () => {
     await set(instance, org.slug, { password: true });
     expect(await assertDomain(instance.operator(), here)).toMatchObject({ state: 'Verified' });
     expect(await login(instance, org.owner.email)).toBe(200);
+  });
+
+  test('O15 a change looks at a hundred owners, however many there are', async () => {
+    const instance = await openInstance();
+    const org = await organization(instance);
+    const waiting = async (at: number) => {
+      const email = `${fresh('new')}@example.test`;
+      await createUser(instance.operator(), { email, name: `Without a password ${at}` });
+      await addMember(instance.operator(), { org: org.slug, email, role: 'owner' });
+    };
+    for (const at of Array(99).keys()) await waiting(at);
+    const last = await person(instance);
+    await addMember(instance.operator(), { org: org.slug, email: last.email ?? '', role: 'owner' });
+    await disableUser(instance.operator(), { user: org.owner.id });
+    // The hundredth owner can sign in with the password.
+    await set(instance, org.slug, { github: false });
+    await set(instance, org.slug, { github: true });
+    await enableUser(instance.operator(), { user: org.owner.id });
+    await transaction(() =>
+      Account.update({ passwordHash: null }, { where: { id: org.owner.id } }),
+    );
+    await expect(set(instance, org.slug, { github: false })).rejects.toMatchObject(lockedOut);
   });
 
   test('O3 settings that do not govern an owner do not affect that owner', async () => {

@@ -42,7 +42,7 @@ export async function findReach(ctx: Context, domain: string): Promise<Reach> {
 }
 
 /** Settings that an organization may save. */
-interface Planned {
+export interface Planned {
   organizationId: string;
   settings: SignInRules;
 }
