@@ -161,6 +161,9 @@ function withoutActor(text: string): string {
     .replace(/("slug":"(?:acme|newcomer|rival)","name":"[^"]*",)"role":"owner",/g, '$1')
     .replace(/"(changedBy|createdBy)":\{[^}]*\}/g, '"$1":{}')
     .replace(/^Changed by: .*$/gm, 'Changed by:')
+    // Only the operator learns which resolver failed, and how.
+    .replace(/The resolver [^"\n]* could not be reached\.?/g, 'The DNS could not be asked.')
+    .replace(/Check doh\.resolverUrl [^"\n]*|Try again in a few minutes\. [^"\n]*/g, 'DNS hint')
     .replace(/"current":true/g, '"current":false')
     .replace(/Latecomer \(1 member\)/g, 'Latecomer (0 members)')
     .replace(/(^Members: +|"members":)1/gm, '$10')

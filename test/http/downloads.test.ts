@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import express from 'express';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { sendDownload } from '../../src/http/download.ts';
 import { routeTo } from '../../src/http/route.ts';
 import { openDoor } from '../support/door.ts';
 
@@ -90,6 +92,27 @@ test('X11 a file whose client has gone is read no further, and is not logged as 
   await ended.promise;
   await expect.poll(() => door.log.filter((line) => line['aborted'] === true)).toHaveLength(1);
   expect([parts, door.log.filter(({ msg }) => msg === 'bug')]).toEqual([before, []]);
+});
+
+test('O15 a client that takes nothing for long loses the file, so that others get its turn', async () => {
+  const given = Promise.withResolvers<void>();
+  const parts = async function* () {
+    for (;;) yield 'x'.repeat(64 * 1024);
+  };
+  const inTurn = (send: () => Promise<void>) => send();
+  const download = { type: 'text/plain', name: 'list.txt', parts: parts(), inTurn };
+  const web = express().get('/', async (request, response) => {
+    await sendDownload(download, request, response, 200).catch(() => given.resolve());
+  });
+  const server = web.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(socket, 'data');
+  socket.pause();
+  await given.promise;
+  socket.destroy();
+  server.close();
 });
 
 test('a file that fails on the way is cut off and logged, so that no one takes it for the whole', async () => {
