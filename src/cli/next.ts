@@ -1,3 +1,5 @@
+import { type Environment, systemFile } from '../config/paths.ts';
+import { hasUnit } from '../config/unit-credentials.ts';
 import {
   isHintField,
   isUnworded,
@@ -105,10 +107,17 @@ export function isCopied(next: Next): boolean {
   return partsOf(next).some((part) => typeof part !== 'string');
 }
 
+/** Starts the daemon: its unit, if systemd runs the instance that root has set up. */
+export function startCommand(env: Environment, configFile: string | undefined): string {
+  const isOfUnit = (configFile ?? (env['IDCTL_CONFIG'] || systemFile())) === systemFile();
+  return isOfUnit && hasUnit(env) ? 'systemctl start idctl' : 'idctl serve';
+}
+
 const placeholders: Record<string, string> = { user: 'EMAIL' };
 
 /** The command with its arguments as words of a shell, and placeholders for the unknown ones. */
 export function commandOf({ operation, with: given = {} }: Todo): string {
+  if (operation === 'serve') return startCommand(process.env, undefined);
   const values: Record<string, string | undefined> = { ...given };
   const spelling = commands[operation].replace(/ \[(--\S+ <(\w+)>)\]/g, (_, option, name) =>
     values[name] === undefined ? '' : ` ${option}`,

@@ -5,6 +5,8 @@ import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { OpenOptions } from '../app.ts';
 import type { LoadedConfig, LoadOptions } from '../config/load.ts';
+import { searchedFiles } from '../config/paths.ts';
+import { hasUnit } from '../config/unit-credentials.ts';
 import { type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { codeOf, fileFault, isMissing } from '../host/file-fault.ts';
@@ -121,6 +123,20 @@ export function requireDatabaseFile({ config }: LoadedConfig): void {
       technical:
         'If the database is lost, restore a backup. For a new instance: idctl init. For a remote server: idctl login URL',
     },
+  });
+}
+
+/**
+ * Refuses to start a daemon before `idctl init`. The exit code 2 keeps systemd from starting it
+ * again and again.
+ */
+export function requireSetUp({ config, file, origins }: LoadedConfig): void {
+  const database = databaseFile(config.database.url);
+  const isGiven = file !== null || origins.get('database.url') !== 'default';
+  if (isGiven || database === null || existsSync(database)) return;
+  const [own = '', system = ''] = searchedFiles(process.env);
+  throw new Refusal('config_invalid', `idctl is not set up: ${own} and ${system} do not exist.`, {
+    hint: { technical: `${hasUnit(process.env) ? 'As root, run' : 'Run'}: idctl init` },
   });
 }
 

@@ -25,6 +25,11 @@ export function defaultPaths(env: Environment, uid: number): ConfigPaths {
   return pathsIn(uid === 0 ? system : personal(env));
 }
 
+/** The configuration file of an instance that root has set up. */
+export function systemFile(): string {
+  return pathsIn(system).configFile;
+}
+
 /** The paths for this configuration file: beside it, unless it is in a default folder. */
 export function configPaths(configFile: string, env: Environment): ConfigPaths {
   const folder = dirname(resolve(configFile));

@@ -17,6 +17,7 @@ import { servePages } from './pages/serve.ts';
 import type { Authenticate, Door, Route } from './route.ts';
 import { serveScim } from './scim/door.ts';
 import { speaksToPeople, traceRequests } from './trace.ts';
+import { noticeProxy } from './untrusted-proxy.ts';
 
 /** The HTTP server of one process. */
 export interface HttpServer {
@@ -80,6 +81,7 @@ function buildExpress(app: App, surface: Surface): Express {
   web.set('trust proxy', config.http.trustedProxies);
   if (surface.watch) web.use(surface.watch);
   web.use(
+    noticeProxy(app),
     traceRequests(app.log),
     securityHeaders(door.origins.own),
     requireOneHost,

@@ -98,8 +98,17 @@ function whyOf(refusal: Refusal | undefined): { reason?: string; err?: Error } {
  */
 function clientAddress(request: Request): string | null {
   const forwarded = request.ip ?? '';
-  const address = isIP(forwarded) ? forwarded : (request.socket.remoteAddress ?? null);
-  return address?.replace(/^::ffff:(?=\d+\.)/i, '') ?? null;
+  return isIP(forwarded) ? plain(forwarded) : peerAddress(request);
+}
+
+/** The address of the other end of the connection: a client or a proxy. */
+export function peerAddress({ socket }: Request): string | null {
+  return socket.remoteAddress === undefined ? null : plain(socket.remoteAddress);
+}
+
+/** The address without the IPv6 prefix that a socket for both families adds. */
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 /** Opens the context of a request, with the actor that its trace has so far. */

@@ -5,6 +5,7 @@ import {
   announceSeconds,
   type ConfigurationFile,
   dismissDaemon,
+  proxySeen,
 } from '../services/instance/daemons.ts';
 
 /** Lets commands know that a daemon is running. */
@@ -25,13 +26,18 @@ export async function startPresence(
 ): Promise<Presence> {
   const id = randomUUIDv7();
   let configuration = given;
+  let proxy: string | null = null;
   const announce = async () => {
     const ctx = openContext(app, { kind: 'system', name: 'daemon' });
-    await announceDaemon(ctx, { id, listen, configuration }).catch((err) => {
+    await announceDaemon(ctx, { id, listen, configuration, proxy }).catch((err) => {
       app.log.debug({ err }, 'could not report this daemon to the commands');
     });
   };
   await announce();
+  void proxySeen(app).promise.then((address) => {
+    proxy = address;
+    return announce();
+  });
   const timer = setInterval(announce, announceSeconds * 1000).unref();
   return {
     tell: async (now) => {

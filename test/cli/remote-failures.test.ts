@@ -52,6 +52,10 @@ describe('interface page: TLS is verified, and plain http is only for this machi
     expect((await type(login)).exit).toBe(3);
     expect((await type(`${login} --ca-file ${authority.caFile}`)).exit).toBe(0);
     expect((await type('org list')).exit).toBe(0);
+    const name = '--name by-variable';
+    expect((await type(`${login} ${name}`, { IDCTL_CA_FILE: other.caFile })).exit).toBe(3);
+    expect((await type(`${login} ${name}`, { IDCTL_CA_FILE: authority.caFile })).exit).toBe(0);
+    expect((await type('org list --server by-variable')).exit).toBe(0);
     expect((await type('org list', { ...env, IDCTL_CA_FILE: keyFile })).exit).toBe(2);
   });
 });

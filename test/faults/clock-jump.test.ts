@@ -46,7 +46,8 @@ const checkNow = () => checkSweep(idctl.operator());
 async function runJobs(): Promise<void> {
   const turn = { stop: new AbortController().signal, anew: system };
   const configuration = { file: '', digest: '', restDigest: '' };
-  await announceDaemon(system(), { id: orderedId(), listen: 'http://127.0.0.1:2', configuration });
+  const daemon = { id: orderedId(), listen: 'http://127.0.0.1:2', configuration, proxy: null };
+  await announceDaemon(system(), daemon);
   await sweep();
   await deliverMail(system(), turn);
   await deliverWebhooks(system(), turn);

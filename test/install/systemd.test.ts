@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startCommand } from '../../src/cli/next.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { startDaemon } from '../support/daemon.ts';
@@ -26,6 +27,28 @@ async function unit(name: string): Promise<string> {
   await writeFile(file, text.replaceAll('/usr/local/bin', join(checkout, 'bin')));
   return file;
 }
+
+test('before idctl init, the daemon says so and exits with the code that systemd does not restart', async () => {
+  const service = await readFile(await unit('idctl.service'), 'utf8');
+  const env = { PATH: process.env['PATH'], HOME: folder, SYSTEMD_UNIT_PATH: folder };
+  const words = [join(checkout, 'src/main.ts'), 'serve'];
+  const { code, stderr } = await run(process.execPath, words, { env }).catch((error) => error);
+  expect([code, /^RestartPreventExitStatus=(.*)$/m.exec(service)?.[1]]).toEqual([2, '2']);
+  expect(stderr).toContain('idctl is not set up: ');
+  expect(stderr).toContain('/etc/idctl/idctl.yaml do not exist.');
+  expect(stderr).toContain('hint: As root, run: idctl init\n');
+  expect(await readdir(folder)).toEqual(['idctl.service']);
+});
+
+test('hints start the daemon with its unit, unless the command names another configuration', async () => {
+  await unit('idctl.service');
+  const env = { SYSTEMD_UNIT_PATH: folder };
+  expect(startCommand(env, undefined)).toBe('systemctl start idctl');
+  expect(startCommand(env, '/etc/idctl/idctl.yaml')).toBe('systemctl start idctl');
+  expect(startCommand(env, '/srv/idctl.yaml')).toBe('idctl serve');
+  expect(startCommand({ ...env, IDCTL_CONFIG: '/srv/idctl.yaml' }, undefined)).toBe('idctl serve');
+  expect(startCommand({ SYSTEMD_UNIT_PATH: '/nowhere' }, undefined)).toBe('idctl serve');
+});
 
 // Node has no Unix datagram sockets, so Perl receives the messages and prints each as a line.
 const receiver = `

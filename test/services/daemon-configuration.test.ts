@@ -76,7 +76,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     await write('# changed\nlog:\n  level: info\n');
     for (const line of ['status', 'doctor', 'sso test --org acme', 'ldap test --org acme']) {
       expect(await say(line), line).toContain(older);
-      expect(await say(line), line).toContain('Reload the daemon: kill -HUP PID');
+      expect(await say(line), line).toContain(`Reload the daemon: kill -HUP ${daemon.pid}`);
     }
     await mkdir(join(site.folder, 'units'));
     await writeFile(join(site.folder, 'units', 'idctl.service'), '');
@@ -101,6 +101,19 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     const bare = createHash('sha256').update('log:\n  level: info\n');
     expect(JSON.stringify(rows)).not.toContain(bare.copy().digest('base64url'));
     expect(JSON.stringify(rows)).not.toContain(bare.digest('hex'));
+  });
+
+  test('security P9: the log says once that a proxy is not trusted; status and doctor name the setting', async () => {
+    const ask = (headers: Record<string, string>) => fetch(`${daemon.url}/healthz`, { headers });
+    const advice = 'If this proxy is yours, set http.trustedProxies: [127.0.0.1]';
+    await ask({ 'x-request-id': 'a' });
+    expect(await say('status')).not.toContain('trustedProxies');
+    for (const name of ['X-Forwarded-For', 'Forwarded', 'X-Forwarded-Proto'])
+      await ask({ [name]: 'for=192.0.2.7' });
+    expect(daemon.log().match(/"http\.trustedProxies"/g)).toHaveLength(1);
+    await expect.poll(() => say('status')).toContain(advice);
+    expect(await say('doctor')).toContain(advice);
+    expect(daemon.log()).not.toContain('192.0.2.7');
   });
 
   test('SIGHUP applies outbound.allow at once, and the daemon then has the new configuration', async () => {

@@ -265,12 +265,23 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     expect(code).toBe(1);
   });
 
-  test('reports a base URL that differs from the base URL of the daemon', async () => {
+  test('doctor and status report a base URL that differs from the base URL of the daemon', async () => {
     await verifiedDomain(idctl, (await organization(idctl)).slug);
     const { failed } = await doctor(['--json', '--org', (await organization(idctl)).slug], {
       IDCTL_BASE_URL: idctl.baseUrl.replace('127.0.0.1', 'localhost'),
     });
-    expect(failed['base URL']?.message).toMatch(/ is set up as http:\/\/127\.0\.0\.1:\d+$/);
+    const message = failed['base URL']?.message;
+    expect(message).toMatch(/ is set up as http:\/\/127\.0\.0\.1:\d+$/);
+    const { keyFile, database } = idctl.app.config;
+    const { out } = await run(['status', '--json'], {
+      ...surroundings(),
+      IDCTL_DATABASE: database.url,
+      IDCTL_KEY_FILE: keyFile,
+      IDCTL_BASE_URL: idctl.baseUrl.replace('127.0.0.1', 'localhost'),
+    });
+    expect(JSON.parse(out).problems).toContainEqual(
+      expect.stringContaining(`daemon: ${message}. Set baseUrl to the address`),
+    );
   });
 
   test('reports that the daemon at the base URL serves another database', async () => {
@@ -290,13 +301,13 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
       `the daemon at ${idctl.baseUrl} uses another database`,
     );
     const { out } = await run(['status'], { ...surroundings(), ...other });
-    expect(out).toMatch(/\nDaemon: +the daemon at this address uses another database\n/);
+    expect(out).toMatch(/\nDaemon: +the daemon at \S+ uses another database\. Start the daemon/);
   });
 
   test('names the address of a daemon of this database that listens elsewhere', async () => {
     const id = randomUUID();
     const configuration = { file: 'none', digest: '', restDigest: '' };
-    const daemon = { id, listen: 'http://127.0.0.1:9000', configuration };
+    const daemon = { id, listen: 'http://127.0.0.1:9000', configuration, proxy: null };
     await announceDaemon(idctl.operator(), daemon);
     onTestFinished(() => dismissDaemon({ id }));
     const [nowhere] = await freePorts(1);

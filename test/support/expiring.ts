@@ -55,7 +55,7 @@ export async function addExpiring({ instance, member }: Company): Promise<void> 
   const client = { org: 'acme', name: 'Protected', forwardAuthOrigins: [origin] };
   await createClient(ctx, createClient.input.parse(client));
   const configuration = { file: '', digest: '', restDigest: '' };
-  const daemon = { id: orderedId(), listen: 'http://127.0.0.1:1', configuration };
+  const daemon = { id: orderedId(), listen: 'http://127.0.0.1:1', configuration, proxy: null };
   await announceDaemon(ctx, daemon);
   await rotateSigningKey(ctx, {});
   const acme = await Organization.findOne({ where: { slug: 'acme' }, rejectOnEmpty: true });

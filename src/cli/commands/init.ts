@@ -3,11 +3,12 @@ import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
-import { listenFor } from '../../config/paths.ts';
+import { listenFor, systemFile } from '../../config/paths.ts';
 import type { Config } from '../../config/schema.ts';
 import { Refusal, type RefusalCode } from '../../errors.ts';
 import type { initializedView } from '../../services/instance/setup/schema.ts';
 import { verb } from '../command.ts';
+import { startCommand } from '../next.ts';
 import {
   becomeOwnerOf,
   createFolder,
@@ -106,7 +107,7 @@ async function init(call: Call): Promise<void> {
   } finally {
     await operator.app.close();
   }
-  call.note(next(call, file === null, config.keyFile));
+  call.note(next(call, file === null, site));
 }
 
 function foretold({ configFile, keyFile, database }: ReturnType<typeof pathsIn>): string {
@@ -150,8 +151,7 @@ function pathsIn({ loaded: { config }, configFile }: Site) {
 /** Creates the missing folders, and switches to the user that will run the daemon. */
 async function prepare({ loaded, configFile }: Site): Promise<void> {
   const { config } = loaded;
-  const { defaultPaths } = await import('../../config/paths.ts');
-  const system = process.getuid?.() === 0 && configFile === defaultPaths(process.env, 0).configFile;
+  const system = process.getuid?.() === 0 && configFile === systemFile();
   const embedded = databaseFile(config.database.url);
   const folders = [configFile, config.keyFile, ...(embedded === null ? [] : [embedded])].map(
     (path) => dirname(path),
@@ -190,7 +190,14 @@ async function openWithKey(loaded: LoadedConfig) {
   }
 }
 
-function next(call: Call, made: boolean, keyFile: string): string {
+function next(call: Call, made: boolean, { loaded, configFile }: Site): string {
+  const { keyFile } = loaded.config;
   const advice = `Keep a copy of ${keyFile}\napart from the backups: no backup opens without this key.\n`;
-  return `${made ? advice : ''}Next: ${call.here('idctl serve')}`;
+  return `${made ? advice : ''}Next: ${firstStart(call, configFile)}`;
+}
+
+/** A unit that has been started once also starts at boot. */
+function firstStart({ here }: Call, configFile: string): string {
+  const command = startCommand(process.env, configFile);
+  return command === 'idctl serve' ? here(command) : 'systemctl enable --now idctl';
 }

@@ -35,7 +35,7 @@ export function addLoginCommand(program: Command): void {
     options: {
       '--token-stdin': 'read the token from standard input',
       '--token-file <file>': 'read the token from a file',
-      '--ca-file <file>': 'certificate authority of the server, PEM',
+      '--ca-file <file>': 'certificate authority of the server, PEM (or IDCTL_CA_FILE)',
       '--name <name>': 'a name for the server (default: its host)',
     },
     example: 'idctl login https://id.acme.com --token-stdin <token',
@@ -47,8 +47,12 @@ async function login(call: Call): Promise<void> {
   const { readCa, requireToken, requireUrl } = await import('../remote/find.ts');
   const { tokenStdin: stdin, tokenFile: file, caFile: given, name } = call.input;
   const url = requireUrl('url', String(call.input['url']));
-  const caFile = typeof given === 'string' ? resolve(given) : undefined;
-  const ca = caFile && (await readCa('--ca-file', caFile));
+  const [from, named] =
+    typeof given === 'string'
+      ? ['--ca-file', given]
+      : ['IDCTL_CA_FILE', process.env['IDCTL_CA_FILE']];
+  const caFile = named ? resolve(named) : undefined;
+  const ca = caFile && (await readCa(from, caFile));
   const source = { name: 'token', stdin, file } as const;
   const token = requireToken('token', await secretOrAsk(source, `Token for ${url}`));
   const { whoIs } = await import('../remote/account.ts');

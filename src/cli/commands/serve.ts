@@ -12,7 +12,12 @@ import type { Presence } from '../../jobs/presence.ts';
 import type { ConfigurationFile } from '../../services/instance/daemons.ts';
 import { verb } from '../command.ts';
 import { configurationFile } from '../older-daemon.ts';
-import { becomeInstanceOwner, readConfiguration, requireDatabaseFile } from '../operator.ts';
+import {
+  becomeInstanceOwner,
+  readConfiguration,
+  requireDatabaseFile,
+  requireSetUp,
+} from '../operator.ts';
 import type { Call } from '../run.ts';
 
 /** The time that open requests have to finish, in milliseconds. */
@@ -37,6 +42,7 @@ async function serve(call: Call): Promise<void> {
   const overrides = typeof listen === 'string' ? { listen } : {};
   const read = () => readConfiguration(call.flags, { overrides });
   const loaded = await read();
+  requireSetUp(loaded);
   requireDatabaseFile(loaded);
   becomeInstanceOwner(loaded);
   const { openApp } = await import('../../app.ts');

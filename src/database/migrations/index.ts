@@ -43,6 +43,7 @@ import { accountBrowsers } from './0045-account-browsers.ts';
 import { formerAddresses } from './0046-former-addresses.ts';
 import { eventKinds } from './0047-event-kinds.ts';
 import { setupLinks } from './0048-setup-links.ts';
+import { daemonProxies } from './0049-daemon-proxies.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   formerAddresses,
   eventKinds,
   setupLinks,
+  daemonProxies,
 ];

@@ -15,5 +15,9 @@ export class Daemon extends rowOf('daemons', {
    * reveals nothing.
    */
   configDigest: column.string(),
+  /** The process on that machine. Null in a report of an older idctl, as is `proxy`. */
+  pid: column.optional(column.integer()),
+  /** The address of a proxy that is not in `http.trustedProxies`; null if none was seen. */
+  proxy: column.optional(column.string()),
   seenAt: column.date(),
 }) {}

@@ -6,6 +6,7 @@ import { hasUnit } from '../../config/unit-credentials.ts';
 import type { Context } from '../../context.ts';
 import { Daemon } from '../../database/models/daemon.ts';
 import { transaction, unsynced } from '../../database/transaction.ts';
+import { remembered } from '../../host/memory.ts';
 import { farSeconds } from '../foundation/clock/judge.ts';
 import { operation } from '../foundation/operation.ts';
 import { after } from '../foundation/time.ts';
@@ -28,11 +29,16 @@ export interface RunningDaemon {
   id: string;
   listen: string;
   configuration: ConfigurationFile;
+  /** The untrusted proxy through which requests come; null if none was seen. */
+  proxy: string | null;
 }
+
+/** Resolves with the address of the first untrusted proxy whose request this process has seen. */
+export const proxySeen = remembered(() => Promise.withResolvers<string>());
 
 /** Stores a report that this daemon is running, and with which configuration. */
 export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promise<void> {
-  const { id, listen, configuration } = daemon;
+  const { id, listen, configuration, proxy } = daemon;
   const host = hostname();
   await unsynced(async () => {
     // Only one process can listen on an address, so an earlier daemon on this address has ended.
@@ -44,6 +50,8 @@ export async function announceDaemon(ctx: Context, daemon: RunningDaemon): Promi
       listen,
       configFile: configuration.file,
       configDigest,
+      pid: process.pid,
+      proxy,
       seenAt: ctx.now,
     });
   });
@@ -94,20 +102,44 @@ export function portOf(place: string): string {
 
 /**
  * `current`: the daemons have read the current file. `reload` and `restart`: the daemons read the
- * file only after this action. Null if no daemon is known.
+ * file only after this action. `pids` are their processes, as far as known. Null if no daemon is
+ * known.
  */
-const daemonsFound = z.enum(['current', 'reload', 'restart']).nullable();
+const daemonsFound = z
+  .object({ state: z.enum(['current', 'reload', 'restart']), pids: z.array(z.int()) })
+  .nullable();
 
 /** A message if a daemon is running with an older configuration; otherwise null. */
 export function tellOlder(
   found: z.output<typeof daemonsFound>,
 ): { message: string; hint: string } | null {
-  if (found === null || found === 'current') return null;
+  if (found === null || found.state === 'current') return null;
+  const message = 'The daemon is running with an older configuration.';
   const reload = hasUnit(process.env)
     ? 'systemctl reload idctl'
-    : 'kill -HUP PID (the log names the PID)';
-  const hint = found === 'reload' ? `Reload the daemon: ${reload}` : 'Restart the daemon.';
-  return { message: 'The daemon is running with an older configuration.', hint };
+    : ['kill -HUP', ...found.pids].join(' ');
+  const isReload = found.state === 'reload' && (hasUnit(process.env) || found.pids.length > 0);
+  return { message, hint: isReload ? `Reload the daemon: ${reload}` : 'Restart the daemon.' };
+}
+
+/**
+ * Warns if a daemon is reached through a proxy that is not in `http.trustedProxies`; otherwise
+ * null.
+ */
+export async function tellProxy(
+  ctx: Context,
+): Promise<{ message: string; hint: { technical: string } } | null> {
+  const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
+  const where = { seenAt: alive, proxy: { [Op.ne]: null } };
+  const address = (await Daemon.findOne({ where, order: ['id'] }))?.proxy ?? null;
+  if (address === null) return null;
+  const entry = address.includes(':') ? `'${address}'` : address;
+  return {
+    message: `Requests come through a proxy at ${address} that is not in http.trustedProxies, so all clients share its address and its limits.`,
+    hint: {
+      technical: `If this proxy is yours, set http.trustedProxies: [${entry}] in idctl.yaml, and restart the daemon.`,
+    },
+  };
 }
 
 /**
@@ -122,12 +154,16 @@ export const lookAtDaemons = operation({
     if (configuration === null) return null;
     const alive = { [Op.gte]: after(ctx.now, -silentSeconds) };
     const where = { host: hostname(), configFile: configuration.file, seenAt: alive };
-    const digests = (await Daemon.findAll({ where })).map(({ configDigest }) => configDigest);
     const ours = keyedDigest(ctx, configuration);
-    const comparable = digests.filter((digest) => digest.startsWith(`${ctx.keyring.keyId}.`));
+    const comparable = (await Daemon.findAll({ where })).filter(({ configDigest }) =>
+      configDigest.startsWith(`${ctx.keyring.keyId}.`),
+    );
     if (comparable.length === 0) return null;
-    if (comparable.every((digest) => digest === ours)) return 'current';
-    return comparable.every((digest) => restOf(digest) === restOf(ours)) ? 'reload' : 'restart';
+    const older = comparable.filter(({ configDigest }) => configDigest !== ours);
+    const pids = older.flatMap(({ pid }) => pid ?? []);
+    if (older.length === 0) return { state: 'current' as const, pids };
+    const isReload = older.every(({ configDigest }) => restOf(configDigest) === restOf(ours));
+    return { state: isReload ? ('reload' as const) : ('restart' as const), pids };
   },
 });
 

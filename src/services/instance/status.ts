@@ -4,16 +4,16 @@ import { Account } from '../../database/models/account.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { Session } from '../../database/models/session.ts';
 import { sizeOf } from '../../database/size.ts';
-import { Refusal } from '../../errors.ts';
-import { jsonIn } from '../../input.ts';
-import { type Next, nextText, plainText, withMore } from '../../next.ts';
+import { nextText, partsOf, plainText, withMore } from '../../next.ts';
 import { readVersion } from '../../version.ts';
 import { instant } from '../foundation/fields.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { operation } from '../foundation/operation.ts';
 import { areLive } from '../people/sessions/live.sql.ts';
-import { digestedFile, lookAtDaemons, tellElsewhere, tellOlder } from './daemons.ts';
+import { digestedFile, lookAtDaemons, tellElsewhere, tellOlder, tellProxy } from './daemons.ts';
+import { failedFinding } from './doctor/check.ts';
 import { servesAnother } from './doctor/machine.ts';
+import { examineDaemon } from './doctor/network.ts';
 import { checkStored } from './doctor/organization.ts';
 import { tellJump } from './doctor/sweep.ts';
 import { readLastMigration, summarizeOrganizations } from './instance.sql.ts';
@@ -76,8 +76,10 @@ export const showStatus = operation({
     const daemon =
       asked.ready || elsewhere === null
         ? asked
-        : { ...asked, message: withMore(ended(asked.message), elsewhere) };
+        : { ...asked, message: withMore(asked.message, elsewhere) };
     const older = tellOlder(found);
+    // Only now: the question above may be the first request through the proxy.
+    const proxy = idle ? null : await tellProxy(ctx);
     return {
       version: readVersion(),
       baseUrl: ctx.config.baseUrl,
@@ -93,15 +95,16 @@ export const showStatus = operation({
       problems: [
         ...(daemon.writable ? [] : [`daemon: ${plainText(daemon.message)}`]),
         ...(older === null ? [] : [`${older.message} ${older.hint}`]),
+        ...(proxy === null ? [] : [`${proxy.message} ${proxy.hint.technical}`]),
         ...problems,
       ],
     };
   },
 });
 
-/** The message with a full stop, if it is a plain sentence without one. */
-function ended(message: Next): Next {
-  return typeof message === 'string' ? message.replace(/\.?$/, '.') : message;
+/** The message with a full stop. */
+function ended(message: string): string {
+  return message.replace(/\.?$/, '.');
 }
 
 /** The URL of the listen address. A daemon on all addresses also answers on loopback. */
@@ -109,24 +112,16 @@ function listenUrl(listen: string): string {
   return `http://${listen.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')}`;
 }
 
-const readiness = z.object({ writable: z.boolean() });
-
+/** The finding that `doctor` shows too. */
 async function askDaemon(ctx: Context, address: string, idle: boolean) {
-  const notReady = (message: Next) => ({ ready: false, writable: false, message });
-  try {
-    const { status, body } = await ctx.outbound.reach(`${address}/readyz`);
-    if (status !== 200) return notReady(`not ready (HTTP ${status})`);
-    if (await servesAnother(ctx, address, idle))
-      return notReady('the daemon at this address uses another database');
-    // A daemon of an older release may not report this.
-    const writable = readiness.safeParse(jsonIn(body)).data?.writable ?? true;
-    return { ready: true, writable, message: writable ? 'ready' : 'ready, but writes fail' };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const { host } = new URL(address);
-    const stopped: Next = [`nothing listens on ${host}.`, { say: 'Start it', operation: 'serve' }];
-    return notReady(error.failure?.reason === 'connection_refused' ? stopped : error.message);
+  const servesOther = () => servesAnother(ctx, address, idle);
+  const finding = await examineDaemon(ctx, address, servesOther).catch(failedFinding);
+  if (!finding.ok) {
+    const message = withMore(ended(finding.seen), ...partsOf(finding.hint));
+    return { ready: false, writable: false, message };
   }
+  const { writable } = finding.value;
+  return { ready: true, writable, message: writable ? 'ready' : 'ready, but writes fail' };
 }
 
 async function findProblems(ctx: Context): Promise<string[]> {

@@ -34,15 +34,18 @@ const patience = 15_000;
 export async function check(
   name: string,
   expected: string,
-  look: () => Promise<Finding>,
+  look: () => Promise<Finding<unknown>>,
 ): Promise<Check> {
-  const finding = await within(patience, look).catch(told);
+  const finding = await within(patience, look).catch(failedFinding);
   const { ok, seen: message, hint } = finding;
   const unseen = ok && finding.skipped ? { skipped: true as const } : {};
   return { name, expected, ok, message, ...(hint === undefined ? {} : { hint }), ...unseen };
 }
 
-async function within(milliseconds: number, look: () => Promise<Finding>): Promise<Finding> {
+async function within(
+  milliseconds: number,
+  look: () => Promise<Finding<unknown>>,
+): Promise<Finding<unknown>> {
   const { promise, resolve } = Promise.withResolvers<Finding>();
   const late = wrong(`no answer within ${milliseconds / 1000} seconds`, [
     'Find out what delays the answer.',
@@ -56,7 +59,8 @@ async function within(milliseconds: number, look: () => Promise<Finding>): Promi
   }
 }
 
-function told(error: unknown): Finding {
+/** The finding of a check that ended with an error. */
+export function failedFinding(error: unknown): Finding<never> & { ok: false } {
   const refusal = error instanceof Refusal ? error : databaseRefusal(error);
   if (refusal !== null) {
     return wrong(withReason(refusal).message, refusal.hint ?? ['Fix this.', again]);

@@ -11,7 +11,7 @@ import { requireAuthority, requireOperator } from '../../foundation/authority/re
 import { ref } from '../../foundation/fields.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
-import { tellElsewhere } from '../daemons.ts';
+import { tellElsewhere, tellProxy } from '../daemons.ts';
 import { type Check, check, checkView } from './check.ts';
 import { checkDatabase, type Subject } from './database.ts';
 import {
@@ -125,9 +125,14 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: L
   const daemon = idle ? null : await checkDaemon(ctx, loaded);
   const passkeys = await checkPasskeys(ctx);
   const sweep = await checkSweep(ctx, { confirm: input.confirmClock === true });
-  const instance = [daemon, sweep, passkeys, await checkSignUps(ctx), await checkApps()].filter(
-    (check) => check !== null,
-  );
+  const instance = [
+    daemon,
+    idle ? null : await checkProxy(ctx),
+    sweep,
+    passkeys,
+    await checkSignUps(ctx),
+    await checkApps(),
+  ].filter((check) => check !== null);
   const elsewhere = idle ? null : await tellElsewhere(ctx);
   return [...network.map((each) => withAddress(each, elsewhere)), ...instance, ...found];
 }
@@ -163,6 +168,14 @@ async function checkRest({ network }: Patient, { config }: LoadedConfig): Promis
   } finally {
     await outbound.close();
   }
+}
+
+/** Reports a proxy that the daemons do not trust. Null if they have seen none. */
+async function checkProxy(ctx: Context): Promise<Check | null> {
+  const told = await tellProxy(ctx);
+  if (told === null) return null;
+  // This is not a fault: any program on this network can send the headers of a proxy.
+  return check('proxy', 'every proxy is trusted', async () => right(told.message, told.hint));
 }
 
 /** Says why passkeys do not work at the base URL. Null if they work. */

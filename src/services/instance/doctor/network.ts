@@ -1,18 +1,20 @@
 import { z } from 'zod';
 import { listenFor } from '../../../config/paths.ts';
 import type { Config } from '../../../config/schema.ts';
+import type { Context } from '../../../context.ts';
 import { Refusal } from '../../../errors.ts';
-import { right, skipped, wrong } from '../../../finding.ts';
+import { type Finding, found, right, skipped, wrong } from '../../../finding.ts';
 import { jsonIn } from '../../../input.ts';
-import type { Next } from '../../../next.ts';
+import type { Next, Todo } from '../../../next.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { isLoopback } from '../../../text/address.ts';
 import { portOf } from '../daemons.ts';
 import { type Check, check } from './check.ts';
 
+const startDaemon: Todo = { say: 'Start it', operation: 'serve' };
 const start: Next = [
-  'Start the daemon (with systemd: systemctl start idctl), or correct baseUrl.',
-  { say: 'Without systemd, run', operation: 'serve' },
+  'Start the daemon, or correct baseUrl.',
+  { say: 'To start it, run', operation: 'serve' },
 ];
 const ownPlace =
   'Start the daemon of this database. First give it its own listen and baseUrl, or stop the other daemon.';
@@ -46,39 +48,61 @@ export function checkNetwork(
   ]);
 }
 
-/** Checks that the daemon answers at the base URL over trusted TLS, and has the same base URL. */
 function checkBaseUrl(
   config: Config,
   outbound: Outbound,
   servesAnother: (() => Promise<boolean>) | undefined,
 ): Promise<Check> {
-  const { baseUrl } = config;
-  return check('base URL', 'the daemon answers there, with this base URL', async () => {
-    const { status } = await outbound
-      .reach(`${baseUrl}/readyz`)
-      .catch((error) => unreached(error, config));
-    if (status !== 200) return wrong(`${baseUrl}/readyz answers HTTP ${status}`, start);
-    const { body } = await outbound.reach(`${baseUrl}/.well-known/oauth-authorization-server`);
-    const issuer = metadata.safeParse(jsonIn(body)).data?.issuer ?? null;
-    if (issuer === baseUrl) {
-      if (servesAnother === undefined)
-        return right(baseUrl, 'Not checked: whether this daemon uses this database.');
-      return (await servesAnother())
-        ? wrong(`the daemon at ${baseUrl} uses another database`, ownPlace)
-        : right(baseUrl);
-    }
-    return wrong(
-      `the server at ${baseUrl} is ${issuer === null ? 'not idctl' : `set up as ${issuer}`}`,
-      'Set baseUrl to the address at which people reach idctl, and restart the daemon.',
-    );
-  });
+  return check('base URL', 'the daemon answers there, with this base URL', () =>
+    examineDaemon({ config, outbound }, config.baseUrl, servesAnother),
+  );
 }
 
-function unreached(error: unknown, config: Config): never {
-  if (!(error instanceof Refusal)) throw error;
-  const { code, message, extra, failure } = error;
-  const hint = changeFor(failure?.reason, config);
-  throw new Refusal(code, message, { hint, extra, failure, cause: error });
+const readiness = z.object({ writable: z.boolean() });
+
+/**
+ * Checks that the daemon of this database answers at the address over trusted TLS and, at the base
+ * URL, that it has this base URL too. If so, says whether the daemon reports that writes succeed.
+ */
+export async function examineDaemon(
+  { config, outbound }: Pick<Context, 'config' | 'outbound'>,
+  address: string,
+  servesAnother?: () => Promise<boolean>,
+): Promise<Finding<{ writable: boolean }>> {
+  const answer = await outbound.reach(`${address}/readyz`).catch(refusalIn);
+  if (answer instanceof Refusal) return unreached(answer, config, address);
+  const { status, body } = answer;
+  if (status !== 200) return wrong(`${address}/readyz answers HTTP ${status}`, start);
+  // A daemon of an older release may not report this.
+  const writable = readiness.safeParse(jsonIn(body)).data?.writable ?? true;
+  const issuer = address === config.baseUrl ? await issuerAt(address, outbound) : config.baseUrl;
+  if (issuer !== config.baseUrl)
+    return wrong(
+      `the server at ${address} is ${issuer === null ? 'not idctl' : `set up as ${issuer}`}`,
+      'Set baseUrl to the address at which people reach idctl, and restart the daemon.',
+    );
+  if (servesAnother === undefined)
+    return found({ writable }, address, 'Not checked: whether this daemon uses this database.');
+  return (await servesAnother())
+    ? wrong(`the daemon at ${address} uses another database`, ownPlace)
+    : found({ writable }, address);
+}
+
+async function issuerAt(address: string, outbound: Outbound): Promise<string | null> {
+  const { body } = await outbound.reach(`${address}/.well-known/oauth-authorization-server`);
+  return metadata.safeParse(jsonIn(body)).data?.issuer ?? null;
+}
+
+function refusalIn(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  throw error;
+}
+
+function unreached({ failure, message }: Refusal, config: Config, address: string) {
+  const isSilent = failure?.reason === 'connection_refused';
+  const seen = isSilent ? `nothing listens on ${new URL(address).host}` : message;
+  const isOwn = address !== config.baseUrl || listenFor(address) === config.listen;
+  return wrong(seen, isSilent && isOwn ? startDaemon : changeFor(failure?.reason, config));
 }
 
 function changeFor(reason: string | undefined, { baseUrl, listen }: Config): Next {
