@@ -9,6 +9,9 @@ export const alike: readonly { verbs: readonly string[]; words: readonly string[
   { verbs: ['delete', 'remove', 'revoke', 'unlink'], words: ['delete', 'remove', 'rm'] },
 ];
 
+/** Other names of nouns: an app is a bot, and the client of an application stands for it. */
+export const otherNames: Readonly<Record<string, string>> = { bot: 'app', application: 'client' };
+
 /** Adds the aliases to the commands below `parent`, at every depth. Declare all commands first. */
 export function addAliases(parent: Command): void {
   for (const { verbs, words } of alike) {
@@ -16,6 +19,8 @@ export function addAliases(parent: Command): void {
     const command = named.find((one) => one !== undefined);
     for (const word of words) if (findCommand(parent, word) === undefined) command?.alias(word);
   }
+  if (parent.parent === null)
+    for (const [word, name] of Object.entries(otherNames)) findCommand(parent, name)?.alias(word);
   for (const command of parent.commands) addAliases(command);
 }
 

@@ -1,4 +1,4 @@
-import type { Command, CommanderError } from 'commander';
+import { type Command, type CommanderError, Help } from 'commander';
 import { Refusal, refuseField } from '../errors.ts';
 import { findCommand } from './aliases.ts';
 import type { Flags } from './operator.ts';
@@ -91,6 +91,17 @@ export function dressed(command: Command, example: string): Command {
       showGlobalOptions: true,
       helpWidth: 80,
       subcommandTerm: termOf,
+      formatHelp(this: Help, described, helper) {
+        const parts = Help.prototype.formatHelp
+          .call(this, described, helper)
+          .trimEnd()
+          .split('\n\n');
+        return `${parts.toSorted((one, other) => rankOf(one) - rankOf(other)).join('\n\n')}\n`;
+      },
+      visibleGlobalOptions(this: Help, described) {
+        const options = Help.prototype.visibleGlobalOptions.call(this, described);
+        return options.filter(({ long }) => long !== '--server' || reachOf(described) !== 'host');
+      },
       // Commander's own usage names an alias too.
       commandUsage: (described) => `${spelling(described)} ${described.usage()}`,
     })
@@ -103,6 +114,11 @@ export function dressed(command: Command, example: string): Command {
     .exitOverride((error) => {
       throw usageRefusal(error, command);
     });
+}
+
+/** Commands stand before the options, and the options of all commands last. */
+function rankOf(part: string): number {
+  return ['Commands:', 'Options:', 'Global Options:'].indexOf(part.split('\n')[0] ?? '');
 }
 
 /** The entry of a command in its parent's list. */
@@ -146,10 +162,21 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   const [message = '', suggestion] = withoutValues(error).split('\n');
   const [, typed] = /^unknown command '(.+)'$/.exec(message) ?? [];
   const known = meant[`${command.name()} ${typed}`];
-  const did = known === undefined ? trulyNamed(suggestion, command) : `Did you mean ${known}?`;
+  const did =
+    aboutMissing(message, command) ??
+    (known === undefined ? trulyNamed(suggestion, command) : `Did you mean ${known}?`);
   return new Refusal('invalid_input', message, {
     hint: did === undefined ? seeHelp(command) : [did, seeHelp(command)],
   });
+}
+
+/** What a missing option takes, such as: --role <role>: member, admin or owner. */
+function aboutMissing(message: string, command: Command): { technical: string } | undefined {
+  const [, flags] = /^required option '(.+)' not specified$/.exec(message) ?? [];
+  const option = command.options.find((known) => known.flags === flags);
+  if (option === undefined) return undefined;
+  const about = option.description.replace(/ \(required\)$/, '');
+  return { technical: `${flags}: ${about}.` };
 }
 
 /** Commander's message without the typed values: one may be a secret (security X4). */

@@ -1,68 +1,72 @@
 import { Command, type Help } from 'commander';
 import { versionText } from '../version.ts';
-import { addAliases, findCommand } from './aliases.ts';
+import { addAliases, findCommand, otherNames } from './aliases.ts';
 import { dressed } from './command.ts';
 import { asking, askingBash } from './complete/scripts.ts';
 import { report } from './report.ts';
 
 /** All commands by purpose, in the order of the first help page. A file loads when it is needed. */
 const groups: Record<string, Record<string, () => Promise<(program: Command) => void>>> = {
-  'set up': {
+  'Set up and run a server': {
     init: async () => (await import('./commands/init.ts')).addInitCommand,
     serve: async () => (await import('./commands/serve.ts')).addServeCommand,
     migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
     config: async () => (await import('./commands/config.ts')).addConfigCommands,
+    mail: async () => (await import('./commands/mail.ts')).addMailCommands,
+    completion: async () => (await import('./commands/version.ts')).addCompletionCommand,
+    version: async () => (await import('./commands/version.ts')).addVersionCommand,
+  },
+  'Find out what is wrong': {
+    status: async () => (await import('./commands/status.ts')).addStatusCommand,
+    doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
+    explain: async () => (await import('./commands/explain.ts')).addExplainCommand,
+    event: async () => (await import('./commands/event.ts')).addEventCommands,
+  },
+  'Use a remote server': {
     login: async () => (await import('./commands/login.ts')).addLoginCommand,
     logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
     server: async () => (await import('./commands/login.ts')).addServerCommands,
   },
-  people: {
+  'People and their roles': {
     org: async () => (await import('./commands/org.ts')).addOrganizationCommands,
     user: async () => (await import('./commands/user.ts')).addUserCommands,
     member: async () => (await import('./commands/member.ts')).addMemberCommands,
-    'setup-link': async () => (await import('./commands/setup-link.ts')).addSetupLinkCommands,
     invitation: async () => (await import('./commands/invitation.ts')).addInvitationCommands,
     project: async () => (await import('./commands/project.ts')).addProjectCommands,
     'project-member': async () => (await import('./commands/project.ts')).addProjectMemberCommands,
+    session: async () => (await import('./commands/session.ts')).addSessionCommands,
+    identity: async () => (await import('./commands/identity.ts')).addIdentityCommands,
+  },
+  'Second factors and tokens': {
     totp: async () => (await import('./commands/totp.ts')).addTotpCommands,
     passkey: async () => (await import('./commands/passkey.ts')).addPasskeyCommands,
     'recovery-code': async () =>
       (await import('./commands/recovery-code.ts')).addRecoveryCodeCommands,
     pat: async () => (await import('./commands/pat.ts')).addPatCommands,
     app: async () => (await import('./commands/app.ts')).addAppCommands,
-    session: async () => (await import('./commands/session.ts')).addSessionCommands,
-    identity: async () => (await import('./commands/identity.ts')).addIdentityCommands,
   },
-  connect: {
+  'Connect providers, directories and applications': {
     domain: async () => (await import('./commands/domain.ts')).addDomainCommands,
     signin: async () => (await import('./commands/signin.ts')).addSignInCommands,
     sso: async () => (await import('./commands/sso.ts')).addSsoCommands,
     ldap: async () => (await import('./commands/ldap.ts')).addLdapCommands,
     scim: async () => (await import('./commands/scim.ts')).addScimCommands,
-    client: async () => (await import('./commands/client.ts')).addClientCommands,
     mappings: async () => (await import('./commands/mappings.ts')).addMappingCommands,
+    client: async () => (await import('./commands/client.ts')).addClientCommands,
     webhook: async () => (await import('./commands/webhook.ts')).addWebhookCommands,
-    mail: async () => (await import('./commands/mail.ts')).addMailCommands,
+    'setup-link': async () => (await import('./commands/setup-link.ts')).addSetupLinkCommands,
   },
-  'as code': {
+  'Keep an organization as a file': {
     export: async () => (await import('./commands/document.ts')).addExportCommand,
     plan: async () => (await import('./commands/document.ts')).addPlanCommand,
     apply: async () => (await import('./commands/document.ts')).addApplyCommand,
     schema: async () => (await import('./commands/document.ts')).addSchemaCommand,
   },
-  look: {
-    status: async () => (await import('./commands/status.ts')).addStatusCommand,
-    doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
-    explain: async () => (await import('./commands/explain.ts')).addExplainCommand,
-    event: async () => (await import('./commands/event.ts')).addEventCommands,
-    completion: async () => (await import('./commands/version.ts')).addCompletionCommand,
-    version: async () => (await import('./commands/version.ts')).addVersionCommand,
-  },
-  operate: {
-    key: async () => (await import('./commands/key.ts')).addKeyCommands,
+  'Back up and move': {
     backup: async () => (await import('./commands/backup.ts')).addBackupCommand,
     restore: async () => (await import('./commands/backup.ts')).addRestoreCommand,
     database: async () => (await import('./commands/database.ts')).addDatabaseCommands,
+    key: async () => (await import('./commands/key.ts')).addKeyCommands,
   },
 };
 
@@ -82,23 +86,28 @@ export async function createProgram(first = ''): Promise<Command> {
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command');
   const { formatHelp } = program.createHelp();
-  // One line for each command would not fit on a screen.
   program.configureHelp({
     showGlobalOptions: true,
     helpWidth: 80,
     formatHelp: (command, helper) =>
       command === program ? firstPage(command, helper) : formatHelp.call(helper, command, helper),
   });
-  const only = declarations.get(first);
+  const only = declarations.get(otherNames[first] ?? first);
   const wanted = only === undefined ? [...declarations.values()] : [only];
   for (const declare of await Promise.all(wanted.map((read) => read()))) declare(program);
   addAliases(program);
   return program;
 }
 
-/** The first help page: the commands by purpose, on one screen. */
+/** The first help page: each command with its summary, by purpose, and then the options. */
 function firstPage(program: Command, helper: Help): string {
-  const commands = Object.entries(groups).map(([name, group]) => namesOf(name, Object.keys(group)));
+  const commands = Object.entries(groups).map(([purpose, group]) => {
+    const lines = Object.keys(group).map((name) => {
+      const [summary] = (findCommand(program, name)?.summary() ?? '').split(/\. |\n/);
+      return `  ${name.padEnd(16)} ${summary}`;
+    });
+    return `${purpose}:\n${lines.join('\n')}`;
+  });
   const options = helper.visibleOptions(program).map((option) => {
     return `  ${helper.optionTerm(option).padEnd(16)} ${helper.optionDescription(option)}`;
   });
@@ -106,23 +115,13 @@ function firstPage(program: Command, helper: Help): string {
 
 ${program.description()}
 
-${commands.join('\n')}
-  help      idctl help <command>; create is also add or new, delete is also rm
+${commands.join('\n\n')}
 
+More help: idctl help <command>. create is also add or new, delete is also rm.
+
+Options:
 ${options.join('\n')}
 `;
-}
-
-/** Formats the names of a group of commands in 80 columns, after the group's name. */
-function namesOf(group: string, names: string[]): string {
-  const lines = [''];
-  for (const name of names) {
-    const longer = [lines.at(-1), name].filter((part) => part !== '').join(', ');
-    if (longer.length > 66) lines.push(name);
-    else lines[lines.length - 1] = longer;
-  }
-  const broken = lines.map((line, at) => (at < lines.length - 1 ? `${line},` : line));
-  return `  ${group.padEnd(9)} ${broken.join(`\n${' '.repeat(12)}`)}`;
 }
 
 /** Runs one command line; returns the exit code of the process. */

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { addAliases, findCommand } from '../../src/cli/aliases.ts';
+import { wantedAt } from '../../src/cli/complete/wanted.ts';
+import { createProgram } from '../../src/cli/program.ts';
 
 /** The verb that each word means under a noun with these verbs. */
 function meaning(...verbs: string[]): Record<string, string | undefined> {
@@ -30,4 +32,18 @@ test('a word that is a verb of the noun means that verb', () => {
     ...{ create: 'create', add: 'add', new: 'create', register: 'create' },
     ...{ delete: 'remove', remove: 'remove', rm: 'remove', revoke: 'revoke' },
   });
+});
+
+test('interface page: an app is also called bot, and a client application', async () => {
+  for (const first of ['bot', 'application', '']) {
+    const program = await createProgram(first);
+    if (first !== 'application') expect(findCommand(program, 'bot')?.name()).toBe('app');
+    if (first !== 'bot') expect(findCommand(program, 'application')?.name()).toBe('client');
+  }
+  const program = await createProgram();
+  const offered = wantedAt(program, ['']).words.map(({ value }) => value);
+  expect(offered).toEqual(expect.arrayContaining(['app', 'bot', 'client', 'application']));
+  expect(wantedAt(program, ['application', 'te']).words.map(({ value }) => value)).toEqual([
+    'test',
+  ]);
 });

@@ -169,6 +169,18 @@ describe('wrong usage is refused before a file or database is opened', () => {
     },
   );
 
+  it.each([
+    ['member add ada@acme.test', '--role <role>: member, admin or owner'],
+    [
+      'project-member add ada@acme.test --project wiki',
+      '--role <role>: viewer, commenter, member or admin',
+    ],
+    ['setup-link create', '--for <parts>: what to set up: domain, sso, ldap and scim'],
+  ])('%s without its required option names the choices', async (line, choices) => {
+    expect(await type(line.split(' '))).toBe(2);
+    expect(err).toContain(`hint: ${choices}`);
+  });
+
   it.each(
     commands.filter(
       ({ count, name }) =>

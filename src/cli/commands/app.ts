@@ -34,7 +34,7 @@ const org = '--org <org>';
 
 export function addAppCommands(program: Command): void {
   const app = noun(program, 'app', {
-    summary: 'OAuth apps, whose tokens act as their owner',
+    summary: 'Bots: programs that act as their owner (also: bot)',
     example: 'idctl app list --user ada@example.com',
   });
   verb(app, 'create', {

@@ -35,7 +35,7 @@ export const backupFields: Fields<z.output<typeof backupView>> = [
 
 export function addBackupCommand(program: Command): void {
   verb(program, 'backup <file>', {
-    summary: 'Copy the whole database to a file, or with - to standard output',
+    summary: 'Copy the database to a file, or with - to standard output',
     example: 'idctl backup idctl.backup',
     run: backup,
   });

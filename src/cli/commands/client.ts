@@ -39,7 +39,7 @@ function secretOf(view: Client): string {
 
 export function addClientCommands(program: Command): void {
   const client = noun(program, 'client', {
-    summary: 'Applications that the members of an organization can sign in to',
+    summary: 'Applications that people sign in to (also: application)',
     example: 'idctl client list --org acme',
   });
   verb(client, 'create <name>', {

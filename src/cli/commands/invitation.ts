@@ -46,7 +46,7 @@ function mailOf({ email, mailed, mailLimited }: Shown): string | null {
 
 export function addInvitationCommands(program: Command): void {
   const invitation = noun(program, 'invitation', {
-    summary: 'Invitations to an organization, for people with or without an account',
+    summary: 'Invitations to an organization',
     example: 'idctl invitation list --org acme',
   });
   verb(invitation, 'create <email>', {

@@ -46,7 +46,7 @@ const row: Fields<Organization> = [
 
 export function addStatusCommand(program: Command): void {
   verb(program, 'status', {
-    summary: 'Show the daemon, the database and the organizations at a glance',
+    summary: 'Show daemon, database and organizations at a glance',
     options: { '--ready': 'exit 1 unless the daemon of this machine is ready' },
     example: 'idctl status',
     run: status,

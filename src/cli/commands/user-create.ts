@@ -70,5 +70,6 @@ async function tellNext(call: Call, email: string): Promise<void> {
     commandLine('idctl invitation create', email, org),
   ];
   const lines = [commandLine('idctl user password', email), ...(first === undefined ? [] : inside)];
-  call.note(`Next: ${lines.map((line) => call.here(line)).join(', or ')}`);
+  const [only = '', ...more] = lines.map((line) => call.here(line));
+  call.note(more.length === 0 ? `Next: ${only}` : ['Next, one of:', only, ...more].join('\n  '));
 }

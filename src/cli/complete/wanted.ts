@@ -98,7 +98,12 @@ function flagsOf(command: Command): NamedThing[] {
 }
 
 function verbsOf(command: Command): NamedThing[] {
-  return command.commands.map((verb) => ({ value: verb.name(), about: verb.description() }));
+  // Of the aliases, only those of nouns are offered, because they are the better names.
+  const names = (one: Command) =>
+    command.parent === null ? [one.name(), ...one.aliases()] : [one.name()];
+  return command.commands.flatMap((one) =>
+    names(one).map((value) => ({ value, about: one.description() })),
+  );
 }
 
 function starting(words: NamedThing[], begin: string): NamedThing[] {
