@@ -97,3 +97,25 @@ test('explain names the group that gives a role, and the groups kept for a deact
     'Member no: SCIM shows the person as deactivated Projects - Next sign-in does not give a role. Activate the person in the SCIM client; SCIM keeps Developers',
   );
 });
+
+test('the headings of explain say whether the person can sign in', () => {
+  const message = 'The account has no password.';
+  const password = way('password', message);
+  const view = {
+    ways: [password],
+    member: null,
+    keptGroups: null,
+    blocks: [{ code: 'no_password', message }],
+    next: null,
+    attempts: null,
+    projects: [],
+  };
+  const headings = (given: Explained) => shown(given).filter((line) => /^[A-Z ,-]+$/.test(line));
+  expect(headings(view)).toEqual([
+    'METHOD    ON   WORKS  WHY',
+    'PERSON        FOUND',
+    'UNTIL  WHAT KEEPS THE PERSON OUT',
+  ]);
+  const isIn = { ...view, ways: [password, { ...way('sso', 'On.'), could: true }] };
+  expect(headings(isIn).at(-1)).toBe('UNTIL  THE PERSON CAN SIGN IN, BUT');
+});

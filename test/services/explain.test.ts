@@ -156,6 +156,8 @@ test('§3.2 if SCIM has deactivated a person, explain and preview say so, and na
   expect(await told()).toEqual({ isMember: true, keptGroups: null });
   await client.patch(id, { op: 'replace', path: 'active', value: false });
   expect(await told()).toEqual({ isMember: false, keptGroups: ['Developers'] });
+  const { blocks } = await explain(idctl.operator(), { org, user });
+  expect(blocks.map(({ code }) => code)).toEqual(['deactivated', 'no_password']);
   await expect(previewMappings(idctl.operator(), { org, user })).rejects.toMatchObject({
     code: 'groups_unknown',
     message: `SCIM shows ${user} as deactivated in ${org}, and keeps these groups: Developers.`,
@@ -164,4 +166,26 @@ test('§3.2 if SCIM has deactivated a person, explain and preview say so, and na
       { technical: expect.stringContaining('--group NAME') },
     ],
   });
+});
+
+test('a person whom single sign-on lets in needs no invitation, and explain says so', async () => {
+  const { slug: org } = await organization(idctl);
+  const domain = await verifiedDomain(idctl, org);
+  const user = `eve@${domain}`;
+  const blockOf = async () =>
+    (await explain(idctl.operator(), { org, user })).blocks.find(
+      ({ code }) => code === 'unknown_account',
+    )?.message;
+  expect(JSON.stringify(await blockOf())).toContain('invitation.create');
+  const input = {
+    org,
+    emailDomain: domain,
+    issuer: 'https://idp.test',
+    ...registration,
+    enabled: true,
+  };
+  await saveSso(idctl.operator(), saveSsoInput.parse(input));
+  expect(await blockOf()).toBe(
+    'There is no account with this address. The first sign-in creates it, so the person does not need an invitation.',
+  );
 });

@@ -12,19 +12,19 @@ type Next = NonNullable<Explained['next']>;
 const could = (value: boolean | null) => (value === null ? 'not shown' : value ? 'yes' : 'no');
 
 const ways: Fields<Explained['ways'][number]> = [
-  ['Way', (way) => way.method, 'whole'],
+  ['Method', (way) => way.method, 'whole'],
   ['On', (way) => way.on, 'whole'],
-  ['Could', (way) => could(way.could), 'whole'],
-  ['Rule', (way) => way.rule, 'broken'],
+  ['Works', (way) => could(way.could), 'whole'],
+  ['Why', (way) => way.rule, 'broken'],
 ];
 
-const blocks: Fields<Explained['blocks'][number]> = [
+const blocksUnder = (heading: string): Fields<Explained['blocks'][number]> => [
   ['Until', (block) => block.until, 'whole'],
-  ['Blocks the sign-in', (block) => commandText(block.message), 'broken'],
+  [heading, (block) => commandText(block.message), 'broken'],
 ];
 
 const facts: Fields<readonly [about: string, found: string | string[]]> = [
-  ['About', ([about]) => about, 'whole'],
+  ['Person', ([about]) => about, 'whole'],
   ['Found', ([, found]) => found, 'broken'],
 ];
 
@@ -71,7 +71,9 @@ export function tellExplained(
   table([...factsOf(view)], facts, '');
   if (view.blocks.length === 0) return;
   print('\n');
-  table(view.blocks, blocks, '');
+  const isIn = view.ways.some(({ could }) => could === true);
+  const heading = isIn ? 'The person can sign in, but' : 'What keeps the person out';
+  table(view.blocks, blocksUnder(heading), '');
 }
 
 /** The maximum number of projects or changes on a line, so that the answer fits on a screen. */

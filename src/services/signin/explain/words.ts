@@ -63,13 +63,15 @@ const wordings: Record<string, { rule: Wording<string>; message: Wording<Next> }
       keptGroups === null
         ? `${slug} has removed this person.`
         : `SCIM shows this person as deactivated in ${slug}.`,
-    message: ({ email, organization: { slug: org }, keptGroups }) =>
-      keptGroups !== null
-        ? `SCIM shows this person as deactivated in ${org}. Activate them at the provider.`
-        : [
-            `${org} has removed this person.`,
-            { to: 'add them again', operation: 'member.add', with: { email, org } },
-          ],
+    message: (scene) => {
+      const { email, keptGroups } = scene;
+      const org = scene.organization.slug;
+      if (keptGroups !== null) return inactive(scene);
+      return [
+        `${org} has removed this person.`,
+        { to: 'add them again', operation: 'member.add', with: { email, org } },
+      ];
+    },
   },
   identity_conflict: {
     rule: () => reasonSentences.identity_conflict,
@@ -206,6 +208,21 @@ function wordingOf(reason: string): { rule: Wording<string>; message: Wording<Ne
   return wordings[reason] ?? { rule: other, message: other };
 }
 
+const inactive = ({ organization: { slug } }: Scene) =>
+  `SCIM shows this person as deactivated in ${slug}. Activate them at the provider.`;
+
+const needsNoInvitation = `${reasonSentences.unknown_account} The first sign-in creates it, so the person does not need an invitation.`;
+
+/** Whether a sign-in through a connection of this organization would make the person a member. */
+function isMadeByConnection(scene: Scene, ways: SignInWay[]): boolean {
+  return ways.some(
+    ({ method, could }) =>
+      could === true &&
+      isConnectionKind(method) &&
+      scene[method]?.organizationId === scene.organization.id,
+  );
+}
+
 /** An obstacle, and what to do about it. */
 interface Block {
   code: string;
@@ -224,10 +241,16 @@ export function blocksOf(scene: Scene, ways: SignInWay[]): Block[] {
     ({ reason }) => !(isIn && reason === 'no_password'),
   );
   const blocks = new Map<string, Block>();
+  // Leads, because nothing else helps before the person is active again.
+  if (scene.keptGroups !== null && !isIn)
+    blocks.set('deactivated', { code: 'deactivated', message: inactive(scene) });
   for (const way of told) {
     const { reason: code, until } = way;
     if (blocks.has(code)) continue;
-    const message = wordingOf(code).message(scene, way);
+    const message =
+      code === 'unknown_account' && isMadeByConnection(scene, ways)
+        ? needsNoInvitation
+        : wordingOf(code).message(scene, way);
     const when = until === undefined ? {} : { until: until.toISOString() };
     blocks.set(code, { code, message, ...when });
   }
