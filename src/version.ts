@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** The commit and date of a release's build. Null in a checkout, or if the build had none. */
 export interface Build {
@@ -35,4 +36,11 @@ export function readVersion(): string {
   if (typeof manifest !== 'object' || manifest === null || !('version' in manifest))
     return 'unknown';
   return String(manifest.version);
+}
+
+/** Where a page of the documentation is on this machine: beside the program, or in the package's folder. */
+export function docsFile(name: string): string {
+  const beside = fileURLToPath(new URL(`../docs/${name}`, import.meta.url));
+  const places = [beside, `/usr/share/doc/idctl/docs/${name}`];
+  return places.find((place) => existsSync(place)) ?? `docs/${name} of the repository`;
 }

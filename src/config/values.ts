@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseRange } from '../text/address.ts';
 import { isSeen } from '../text/unseen.ts';
+import { docsFile } from '../version.ts';
 import { secondsOf } from './duration.ts';
 
 // The building blocks of settings.
@@ -102,7 +103,10 @@ export const databaseUrl = z
   .refine(
     (url) =>
       !/^postgres[^/]*:\/\/(?:[^/?]*@|(?![^/?]*@))[^/?@]*,|[?&]host=[^&]*(?:,|%2c)/i.test(url),
-    'must name only one host. For several servers, use HAProxy, as docs/operations.md shows',
+    {
+      error: () =>
+        `must name only one host. For several servers, use HAProxy, as ${docsFile('operations.md')} shows`,
+    },
   );
 
 /** A rate limit: the maximum number of attempts in a time window. */

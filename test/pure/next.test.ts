@@ -20,6 +20,7 @@ import {
   readNext,
   type Todo,
 } from '../../src/next.ts';
+import { docsFile } from '../../src/version.ts';
 
 const src = join(import.meta.dirname, '../../src');
 // Object.keys gives the type string, but the keys of the table are these names.
@@ -227,4 +228,15 @@ test('a plain hint does not name a setting, header or field: such a sentence is 
       return technical.test(hint) || keys.some((key) => hint.includes(key)) ? [place] : [];
     });
   expect(found).toEqual([]);
+});
+
+test('a hint that names a page of the documentation names a file that exists here', () => {
+  expect(readFileSync(docsFile('mail.md'), 'utf8')).toMatch(/^# /);
+  expect(docsFile('none.md')).toBe('docs/none.md of the repository');
+  const sources = globSync(join(src, '**/*.ts')).map((file) => readFileSync(file, 'utf8'));
+  const pages = sources.flatMap((text) => [...text.matchAll(/docsFile\('([^']+)'\)/g)]);
+  expect(pages.length).toBeGreaterThan(1);
+  for (const [, page = ''] of pages) expect(docsFile(page)).toMatch(/^\//);
+  const spoken = sources.join('\n').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+  expect(spoken.match(/(?<![\w/.])docs\/\w+\.md/g)).toBeNull();
 });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { Refusal } from '../../errors.ts';
+import { docsFile } from '../../version.ts';
 import { noun, verb } from '../command.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Call } from '../run.ts';
@@ -9,7 +10,7 @@ async function namingFile(call: Call, error: unknown): Promise<never> {
   if (!(error instanceof Refusal) || error.code !== 'mail_not_configured') throw error;
   const { file } = await call.configuration();
   throw new Refusal(error.code, error.message, {
-    hint: `Set mail.smtpUrl in ${file ?? 'idctl.yaml'}; see docs/mail.md`,
+    hint: `Set mail.smtpUrl in ${file ?? 'idctl.yaml'}; see ${docsFile('mail.md')}`,
   });
 }
 
