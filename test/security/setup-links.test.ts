@@ -437,31 +437,34 @@ describe('security O13: a setup link that is revoked while its request waits for
     'does not switch the directory on': (ctx, org) => enableLdap(ctx, { org }),
   };
 
-  test.each(Object.entries(changes))('O13 %s', async (_what, change) => {
-    const parts = ['domain', 'sso', 'ldap'] as const;
-    const { org, id } = await started(parts);
-    const emailDomain = await verifiedDomain(idctl, org.slug);
-    const secret = registration.clientSecret;
-    await changeSso(idctl.operator(), { org: org.id, emailDomain, ...sso, clientSecret: secret });
-    await changeLdap(idctl.operator(), { org: org.id, ...ldap });
-    const name = 'setup link';
-    const mine = { kind: 'setupLink', id, organizationId: org.id, name, parts } as const;
-    const [revoked, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const revoking = transaction(async () => {
-      await revokeSetupLink(idctl.operator(), { id });
-      revoked.resolve();
-      await asked.promise;
-    });
-    await revoked.promise;
-    const changing = change(idctl.as({ ...mine, parts: [...parts] }), org.id).then(
-      () => 'changed',
-      ({ code }) => code,
-    );
-    await Promise.race([changing, expect.poll(transactionsInHand).toBe(2)]);
-    asked.resolve();
-    await revoking;
-    expect(await changing).toBe('not_found');
-  });
+  test.each(Object.entries(changes))(
+    'O13 a revoked link that waits for the database %s',
+    async (_what, change) => {
+      const parts = ['domain', 'sso', 'ldap'] as const;
+      const { org, id } = await started(parts);
+      const emailDomain = await verifiedDomain(idctl, org.slug);
+      const secret = registration.clientSecret;
+      await changeSso(idctl.operator(), { org: org.id, emailDomain, ...sso, clientSecret: secret });
+      await changeLdap(idctl.operator(), { org: org.id, ...ldap });
+      const name = 'setup link';
+      const mine = { kind: 'setupLink', id, organizationId: org.id, name, parts } as const;
+      const [revoked, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const revoking = transaction(async () => {
+        await revokeSetupLink(idctl.operator(), { id });
+        revoked.resolve();
+        await asked.promise;
+      });
+      await revoked.promise;
+      const changing = change(idctl.as({ ...mine, parts: [...parts] }), org.id).then(
+        () => 'changed',
+        ({ code }) => code,
+      );
+      await Promise.race([changing, expect.poll(transactionsInHand).toBe(2)]);
+      asked.resolve();
+      await revoking;
+      expect(await changing).toBe('not_found');
+    },
+  );
 });
 
 describe('security I8: a connection that a setup link saves', () => {
