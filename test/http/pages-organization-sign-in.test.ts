@@ -204,9 +204,13 @@ describe('the connection to a provider', () => {
     const form = { untested: 'true' };
     expect((await saved.submit(`${of(org)}/sso/enable`, form)).text).toContain('is on.');
     const change = await open(clients.owner, `${of(org)}/sso/set`);
-    const still = await change.submit(`${of(org)}/sso/set`, { ...given, clientId: 'other' });
+    const typed = { providerValue: 'http://127.0.0.1:9/typed', clientId: ' typed-client ' };
+    const still = await change.submit(`${of(org)}/sso/set`, { ...given, ...typed });
     expect(still.text).toContain('Save anyway');
-    expect(still.body).toContain('value="other"');
+    // The form comes back with what was typed, not with what is stored.
+    expect(still.text).toContain('Nothing was saved.');
+    expect(still.body).toContain(`value="${typed.providerValue}"`);
+    expect(still.body).toContain(`value="${typed.clientId}"`);
     const stored = await clients.owner.get(`/api/v1/orgs/${org.slug}/sso`);
     expect(stored.body.clientId).toBe(registration.clientId);
   });
@@ -216,8 +220,13 @@ describe('the connection to a provider', () => {
     const emailDomain = await verifiedDomain(idctl, org.slug);
     const asks = await open(clients.admin, `${of(org)}/sso/set?provider=other`);
     const given = { ...shared, providerValue: provider.issuer, emailDomain };
-    const saved = await asks.submit(`${of(org)}/sso/set`, given);
+    const spaced = { ...given, clientId: ` ${given.clientId} ` };
+    const saved = await asks.submit(`${of(org)}/sso/set`, spaced);
     expect(saved.text).toContain('An owner has to approve this connection.');
+    const stored = await clients.owner.get(`/api/v1/orgs/${org.slug}/sso`);
+    expect(stored.body.clientId).toBe(given.clientId);
+    const tested = await saved.submit(`${of(org)}/sso/test`);
+    expect(tested.text).toContain('approval open It is waiting for an owner');
     expect((await open(clients.owner, '/')).text).toContain('Connections to approve');
   });
 

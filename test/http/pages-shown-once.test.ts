@@ -84,7 +84,9 @@ describe('a reload of the page that shows', () => {
     const again = await send();
     expect(again.status).toBe(409);
     expect(again.text).toContain('This form was already sent, so nothing new was created.');
-    expect(again.text).toContain('is not shown again. If you did not store it, create a new one.');
+    expect(again.text).toContain(
+      'is not shown again. If you did not store it, you need a new one.',
+    );
     expect(again.body).not.toContain(secret);
     expect(await Event.count()).toBe(before);
     expect((await send()).status).toBe(409);

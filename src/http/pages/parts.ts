@@ -39,15 +39,15 @@ interface Field {
   id?: string;
 }
 
-type Draft = Pick<Visit, 'given' | 'refusal'>;
+/** `keeps`: the form comes back with what was typed, as after a refusal. */
+type Draft = Pick<Visit, 'given' | 'refusal'> & { keeps?: boolean };
 
 /** A field with its label. After a refusal, it marks a fault and keeps the text unless secret. */
 export function field(draft: Draft, of: Field): Html {
   const { id = of.name, type = 'text' } = of;
   const { faults, wrong, said } = faultOf(draft, of);
   const secret = type === 'password' || of.code === true;
-  const value =
-    (draft.refusal === undefined || secret ? undefined : draft.given[of.name]) ?? of.value;
+  const value = (comesBack(draft) && !secret ? draft.given[of.name] : undefined) ?? of.value;
   const attributes = [
     value != null && html` value="${value}"`,
     !of.optional && !of.oneOf && !of.search && html` required`,
@@ -64,6 +64,11 @@ export function field(draft: Draft, of: Field): Html {
 <input id="${id}" name="${of.name}" type="${type}" autocomplete="${of.autocomplete}"${present(attributes)}>
 ${of.note && html`<p class="quiet" id="${id}-note">${of.note}</p>`}
 </div>`;
+}
+
+/** Whether the form comes back with what was typed. */
+function comesBack({ refusal, keeps }: Draft): boolean {
+  return refusal !== undefined || keeps === true;
 }
 
 /** Whether the refusal names the field, and the ids of the texts that describe it. */
@@ -84,7 +89,7 @@ export function choice(
 ): Html {
   const { id = of.name } = of;
   const { wrong, said } = faultOf(draft, of);
-  const chosen = (draft.refusal === undefined ? undefined : draft.given[of.name]) ?? of.value;
+  const chosen = (comesBack(draft) ? draft.given[of.name] : undefined) ?? of.value;
   const options = Object.entries(of.options).map(
     ([value, text]) =>
       html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
@@ -104,7 +109,7 @@ export function area(
   },
 ): Html {
   const { faults, wrong, said } = faultOf(draft, of);
-  const value = (draft.refusal === undefined ? undefined : draft.given[of.name]) ?? of.value;
+  const value = (comesBack(draft) ? draft.given[of.name] : undefined) ?? of.value;
   return html`<div class="field">
 <label for="${of.name}">${of.label}${of.optional && html` <span class="quiet">(optional)</span>`}</label>
 <textarea id="${of.name}" name="${of.name}" rows="${of.rows ?? 6}"${!of.optional && html` required`} maxlength="${of.maxLength}" autocomplete="off" autocapitalize="none" spellcheck="false"${faults.length > 0 && wrong && html` autofocus`}${said !== '' && html` aria-describedby="${said}"`}${wrong && html` aria-invalid="true"`}>

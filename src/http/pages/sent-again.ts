@@ -32,7 +32,7 @@ export function isSentAgain(form: Sent): boolean {
 export function refuseSentAgain(form: Sent): void {
   if (!isSentAgain(form)) return;
   throw new Refusal('already_exists', 'This form was already sent, so nothing new was created.', {
-    hint: 'What it showed is not shown again. If you did not store it, create a new one.',
+    hint: 'What it showed is not shown again. If you did not store it, you need a new one.',
   });
 }
 

@@ -19,7 +19,12 @@ export const ldapWords = {
   caCertificate: {
     label: 'CA certificate',
     about: 'The certificate authority of the directory (PEM); null for the public ones.',
-    page: { label: 'Certificate authority (SHA-256)', values: { null: 'the public ones' } },
+    page: {
+      label: 'Certificate authority (SHA-256)',
+      about:
+        'The certificate of the authority of the directory, as PEM text. Leave it empty for public ones.',
+      values: { null: 'the public ones' },
+    },
     options: {
       '--ca-file <file>': 'certificate authority of the directory, PEM',
       '--no-ca-file': 'trust the public authorities that Node.js trusts (default)',
@@ -28,11 +33,20 @@ export const ldapWords = {
   bindDn: {
     label: 'Bind DN',
     about: 'The DN of the account that searches the directory.',
+    page: {
+      label: 'Bind DN',
+      about:
+        'The DN of the account that searches the directory, such as cn=idctl,dc=example,dc=com.',
+    },
     options: { '--bind-dn <dn>': 'DN of the account that searches the directory' },
   },
   bindPassword: {
     label: 'Bind password',
     about: 'The password of the bind DN. If absent, the stored one stays.',
+    page: {
+      label: 'Bind password',
+      about: 'The password of the bind DN. Without it, a stored one stays.',
+    },
   },
   searchBase: {
     label: 'Search base',
@@ -62,6 +76,10 @@ export const ldapWords = {
   groupsAttribute: {
     label: 'Groups attribute',
     about: 'The attribute with the groups, such as `memberOf`; null for none.',
+    page: {
+      label: 'Groups attribute',
+      about: 'The attribute with the groups, such as memberOf. Leave it empty to read no groups.',
+    },
     options: {
       '--groups-attribute <name>': 'such as memberOf; feeds the group mappings',
       '--no-groups-attribute': 'do not read groups (default)',

@@ -34,9 +34,12 @@ export function stateSection(
     : button(visit, `${at}/enable`, 'Switch on');
   return html`<section aria-labelledby="state"><h2 id="state">State ${badge(enabled ? 'on' : 'off')}</h2>
 ${waits}
-<p class="quiet">${enabled ? `People sign in through this ${server}.` : `No one signs in through this ${server} yet. Test it, then switch it on.`}</p>
+<p class="quiet">${enabled ? `People sign in through this ${server}.` : `No one signs in through this ${server} yet. Test it, then switch it on.`}${!enabled && !mayEnd && ' First check all settings: while it is on, only an admin can switch it off, and change its groups.'}</p>
 <div class="buttons">${button(visit, `${at}/test`, 'Test')}${on}${mayEnd && endingLink(`${at}/remove`, 'Remove')}</div></section>`;
 }
+
+/** After a failed test of settings that a form would have saved. */
+export const notSaved = html`<p>Nothing was saved. Correct the values below, and enter the secret again.</p>`;
 
 /** What a test found, step by step. */
 export function examinedSection(
@@ -45,6 +48,7 @@ export function examinedSection(
   further?: Html | '',
 ): Html {
   const shown = steps.map(({ name, ok: passed, skipped, expected, seen, hint }) => {
+    if (passed && hint !== undefined) return { name, mark: badge('open'), text: `It ${seen}.` };
     if (passed) return { name, mark: badge(skipped ? 'not checked' : 'ok') };
     const links = linksFor(hint, visit.ctx.actor);
     return {

@@ -19,6 +19,7 @@ import {
   anywayForm,
   type Examined,
   examinedSection,
+  notSaved,
   saveAnywayButton,
   stateSection,
 } from './connection.ts';
@@ -119,7 +120,8 @@ ${rows([
   );
 }
 
-async function askSettings(visit: Visit, test?: Examined): Promise<ShownPage> {
+async function askSettings(asked: Visit, test?: Examined): Promise<ShownPage> {
+  const visit = { ...asked, keeps: test !== undefined };
   const here = keyOf(visit);
   const stored = await ifThere(showLdap(visit.ctx, here));
   const values: Partial<Record<LdapSettingName, unknown>> = stored ?? usual;
@@ -136,7 +138,7 @@ async function askSettings(visit: Visit, test?: Examined): Promise<ShownPage> {
   return sheet(
     visit,
     stored === null ? 'Connect your directory' : 'Change the directory',
-    html`${test && examinedSection(visit, test)}
+    html`${test && examinedSection(visit, test, notSaved)}
 <section aria-label="Settings">
 <p class="quiet">idctl searches the directory with an account that may only read. It does not store the passwords of your people.</p>
 ${postForm(visit, `${at(visit)}/set`, content)}</section>

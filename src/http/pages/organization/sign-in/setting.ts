@@ -4,7 +4,7 @@ import type { Html } from '../../html.ts';
 import type { Visit } from '../../page.ts';
 import { area, choice, field } from '../../parts.ts';
 
-type Draft = Pick<Visit, 'given' | 'refusal'>;
+type Draft = Pick<Visit, 'given' | 'refusal'> & { keeps?: boolean };
 
 /** How a form shows a setting. */
 interface Shape {

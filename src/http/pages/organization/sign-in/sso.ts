@@ -30,6 +30,7 @@ import {
   anywayForm,
   type Examined,
   examinedSection,
+  notSaved,
   saveAnywayButton,
   stateSection,
 } from './connection.ts';
@@ -90,7 +91,7 @@ export function ssoPages(base: string): Page[] {
         const { ctx } = visit;
         const issuer = issuerFrom(name, providerValue, 'providerValue');
         parse(asField, { providerValue: issuer });
-        const input = parse(changeSso.input, { ...given, issuer });
+        const input = parse(changeSso.input, { ...withoutSpaces(given), issuer });
         const { enabled } = await visit.rehearse(changeSso, input);
         const { emailDomain: _, ...tested } = input;
         const fault = await findFault(visit, { enabled, untested }, () =>
@@ -118,6 +119,18 @@ export function ssoPages(base: string): Page[] {
 
 /** The pages that switch the connection off, or remove it. */
 export const ssoEndingPages: Page[] = switchingOffPages('sso', disableSso, removeSso);
+
+/** The client as typed or pasted, without the spaces around it. */
+function withoutSpaces<Given extends { clientId: string; clientSecret?: string | undefined }>(
+  given: Given,
+): Given {
+  // Spaces alone are refused, not taken as empty.
+  return {
+    ...given,
+    clientId: given.clientId.trim() || given.clientId,
+    clientSecret: given.clientSecret?.trim() || given.clientSecret,
+  };
+}
 
 const keyOf = ({ given }: Visit) => parse(key, { org: given['org'] });
 
@@ -203,23 +216,29 @@ async function askSettings(asked: Visit, test?: Examined): Promise<ShownPage> {
   if (!chosen.success && stored === null) return chooseProvider(asked);
   const name = chosen.data ?? 'other';
   const { title, value } = providers[name];
-  const visit = { ...asked, labels: { providerValue: value?.label ?? title } };
+  const labels = { providerValue: value?.label ?? title };
+  const visit = { ...asked, labels, keeps: test !== undefined };
   return sheet(
     visit,
-    stored === null ? `Connect ${title}` : 'Change the provider',
-    html`${test && examinedSection(visit, test)}
+    stored === null ? `Connect ${calledIn(name)}` : 'Change the provider',
+    html`${test && examinedSection(visit, test, notSaved)}
 ${stepsSection(visit, name, stored)}
-<section aria-labelledby="values"><h2 id="values">What ${title} shows</h2>
+<section aria-labelledby="values"><h2 id="values">What ${calledIn(name)} shows</h2>
 ${await settingsForm(visit, name, { stored, test })}</section>
 <p><a href="${at(visit)}">Back</a></p>`,
   );
 }
 
+/** The provider's name within a sentence. */
+function calledIn(name: ProviderName): string {
+  return name === 'other' ? 'your provider' : providers[name].title;
+}
+
 function stepsSection({ ctx }: Visit, name: ProviderName, stored: Stored): Html {
-  const { title, steps, groups, source } = providers[name];
+  const { steps, groups, source } = providers[name];
   const uri = stored?.redirectUri ?? `${ctx.config.baseUrl}/auth/sso/callback`;
   const host = new URL(source).hostname;
-  return html`<section aria-labelledby="steps"><h2 id="steps">At ${title}</h2>
+  return html`<section aria-labelledby="steps"><h2 id="steps">At ${calledIn(name)}</h2>
 <p class="quiet">Redirect URI</p><p><code class="secret">${uri}</code></p>
 <ol>${steps.map((step) => html`<li>${marked(step.replace('{redirectUri}', uri))}</li>`)}</ol>
 <p>Groups: ${marked(groups)}</p>
@@ -270,7 +289,9 @@ async function domainField(visit: Visit, stored: Stored): Promise<Html> {
   const of = { name: 'emailDomain', label: ssoWords.emailDomain.label, note };
   const value = stored?.emailDomain;
   if (names.size > 0) {
-    const options = Object.fromEntries([...names].map((name) => [name, name]));
+    const pending = new Set(items.flatMap((one) => (one.state === 'Pending' ? [one.domain] : [])));
+    const shown = (name: string) => (pending.has(name) ? `${name} (not verified yet)` : name);
+    const options = Object.fromEntries([...names].map((name) => [name, shown(name)]));
     return choice(visit, { ...of, options, value });
   }
   return field(visit, { ...of, autocomplete: 'off', verbatim: true, maxLength: 253, value });
