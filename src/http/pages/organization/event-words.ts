@@ -6,7 +6,7 @@ import type {
 } from '../../../services/foundation/events/kinds.ts';
 import { methodNames } from '../../../services/people/sessions/method-names.ts';
 import { clientWords } from '../../../services/tenancy/clients/words.ts';
-import { partWords } from '../../../services/tenancy/setup-links/setup-link.ts';
+import { partsInWords } from '../../../services/tenancy/setup-links/setup-link.ts';
 import { counted } from '../../../text/words.ts';
 import { type Html, html } from '../html.ts';
 
@@ -121,7 +121,7 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
     html`${account(data.account)} accepted the invitation of ${of}, as ${a(data.role)}.`,
   'invitation.revoked': did('revoked the invitation of'),
   'setup.link.created': ({ by, data }) =>
-    html`${by} created a setup link for ${wordsOfParts(data.parts)}.`,
+    html`${by} created a setup link for ${partsInWords(data.parts)}.`,
   'setup.link.opened': acted('opened the link'),
   'setup.link.finished': acted('finished the setup'),
   'setup.link.revoked': acted('revoked a setup link'),
@@ -248,8 +248,3 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
   'mail.abandoned': ({ data: { about, email } }) =>
     html`${mailOf[about] ?? 'A mail'}${email !== undefined && ` to ${email}`} could not be sent.`,
 };
-
-function wordsOfParts(parts: readonly string[]): string {
-  const words = Object.entries(partWords).filter(([part]) => parts.includes(part));
-  return words.map(([, text]) => text).join(', ');
-}

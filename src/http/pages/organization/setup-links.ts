@@ -6,7 +6,11 @@ import {
   listSetupLinks,
   revokeSetupLink,
 } from '../../../services/tenancy/setup-links/operations.ts';
-import { partWords, setupPart } from '../../../services/tenancy/setup-links/setup-link.ts';
+import {
+  partsInWords,
+  partWords,
+  setupPart,
+} from '../../../services/tenancy/setup-links/setup-link.ts';
 import { dayText } from '../../../text/dates.ts';
 import { endingPages } from '../ending.ts';
 import { type Html, html } from '../html.ts';
@@ -41,7 +45,7 @@ export const setupLinkPages: Page[] = [
       const { url, mailed } = await createSetupLink(visit.ctx, parse(createSetupLink.input, input));
       const mail = mailed ? ' A mail with it is on its way too.' : '';
       return shownOnce(`The setup link${mailed ? ' was sent' : ''}`, {
-        of: `the link for ${parts.map((part) => partWords[part]).join(', ')}.${mail}`,
+        of: `the link for ${partsInWords(parts)}.${mail}`,
         secret: url,
         back: pathOf(visit),
       });
@@ -67,7 +71,7 @@ async function showLinks(visit: Visit): Promise<ShownPage> {
   const shown = items.map((link) => ({
     name: link.email ?? 'A link without an address',
     mark: badge(states[link.state]),
-    text: link.for.map((part) => partWords[part]).join(', '),
+    text: partsInWords(link.for),
     facts: [`Expires ${dayText(link.expiresAt)}`],
     action: endingLink(`${pathOf(visit)}/${link.id}/revoke`, 'Revoke'),
   }));

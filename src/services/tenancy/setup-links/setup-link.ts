@@ -20,6 +20,12 @@ export const partWords: Record<SetupPart, string> = {
   scim: 'provisioning (SCIM)',
 };
 
+/** The parts in words, for a sentence. Leaves out what is not a part. */
+export function partsInWords(parts: readonly string[]): string {
+  const named = Object.entries(partWords).filter(([part]) => parts.includes(part));
+  return named.map(([, words]) => words).join(', ');
+}
+
 export const setupLinkView = z.object({
   id,
   for: z.array(setupPart),
