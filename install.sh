@@ -29,7 +29,7 @@ root and ~/.local for other users. Run it again to
 upgrade: the previous release stays beside the new one. Needs npm 10 or newer.
 Without Node 24 (from 24.15) or Node 26 or newer, idctl installs its own from npm.
 
-  --prefix DIR   install the programs below DIR. Root then gets no system user, and
+  --prefix DIR   install the programs below DIR. No system user is then added, and
                  idctl init still writes to /etc/idctl and /var/lib/idctl, unless
                  IDCTL_CONFIG names a configuration in another folder
   --serve        then set up idctl (idctl init --yes) and start it here

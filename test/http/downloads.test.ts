@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import express from 'express';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { sendDownload } from '../../src/http/download.ts';
 import { routeTo } from '../../src/http/route.ts';
 import { openDoor } from '../support/door.ts';
+import { freePorts } from '../support/ports.ts';
 
 // A route with a download sends a file while it is read.
 
@@ -104,9 +105,10 @@ test('O15 a client that takes nothing for long loses the file, so that others ge
   const web = express().get('/', async (request, response) => {
     await sendDownload(download, request, response, 200).catch(() => given.resolve());
   });
-  const server = web.listen(0, '127.0.0.1');
+  const [port = 0] = await freePorts(1);
+  const server = web.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(socket, 'data');
   socket.pause();

@@ -69,7 +69,7 @@ test('P17 before the first second factor, the page says what follows; then it sh
   for (const code of codes) expect(body).not.toContain(code);
 });
 
-test('P17 a reload of the page with the codes creates no others, and says that they were shown', async () => {
+test('P17 a reload of the page with the codes does not create others, and says that they were shown', async () => {
   const { client, asked, codes, sent } = await enrolled();
   const reloaded = async (send: () => Promise<Opened>) => {
     const { text, status } = await send();

@@ -115,7 +115,7 @@ test('an install that fails half-way keeps the release in use, and shows the fai
   expect(readdirSync(join(prefix, 'lib/idctl')).sort()).toEqual(['current', 'releases']);
 });
 
-test('root gets no system user with --prefix', () => {
+test('with --prefix, root does not add a system user', () => {
   replaceProgram('npm', 'case $1 in --version) echo 11.0.0 ;; *) exit 9 ;; esac');
   const [, id = ''] = /Building idctl (\S+)/.exec(install('--prefix', prefix).stdout) ?? [];
   // A release of these sources that is already built.

@@ -40,7 +40,7 @@ async function company(idctl: Idctl) {
   return { org, domain, join, find };
 }
 
-describe('the people whom a change of the sign-in settings shuts out', () => {
+describe('the people that a change of the sign-in settings shuts out', () => {
   test('O3 are those with a way in before and none after, and nothing is changed', async () => {
     const idctl = await openInstance();
     const { org, domain, join, find } = await company(idctl);
@@ -62,7 +62,7 @@ describe('the people whom a change of the sign-in settings shuts out', () => {
     expect(await find({ google: false })).toEqual({ count: 0, people: [] });
   });
 
-  test('O3 O1 O8 are only those whom these settings govern, and whose account is the organization’s own', async () => {
+  test('O3 O1 O8 are only those that these settings govern, and whose account is the organization’s own', async () => {
     const idctl = await openInstance();
     const { org, join, find } = await company(idctl);
     const foreign = `fay@${fresh('foreign')}.test`;

@@ -430,7 +430,7 @@ describe('security O13: a setup link that is revoked while its request waits for
     ...{ searchFilter: '(mail={username})', emailAttribute: 'mail' },
   };
   const changes: Record<string, (ctx: Context, org: string) => Promise<unknown>> = {
-    'adds no domain': (ctx, org) => addDomain(ctx, { org, domain: `${fresh('d')}.example` }),
+    'does not add a domain': (ctx, org) => addDomain(ctx, { org, domain: `${fresh('d')}.example` }),
     'does not change single sign-on': (ctx, org) => changeSso(ctx, { org, clientSecret: 'b' }),
     'does not switch single sign-on on': (ctx, org) => enableSso(ctx, { org }),
     'does not change the directory': (ctx, org) => changeLdap(ctx, { org, searchBase: 'dc=y' }),

@@ -318,7 +318,7 @@ describe('O3 no change of settings locks every owner out', () => {
     const verifying = assertDomain(instance.operator(), here);
     await expect(verifying).rejects.toMatchObject({
       ...lockedOut,
-      message: expect.stringContaining(org.owner.email ?? 'nobody'),
+      message: expect.stringContaining(`${org.owner.email}`),
       hint: expect.stringContaining('First allow another way in the sign-in settings.'),
     });
     expect(await login(instance, org.owner.email)).toBe(200);

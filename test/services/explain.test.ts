@@ -168,7 +168,7 @@ test('§3.2 if SCIM has deactivated a person, explain and preview say so, and na
   });
 });
 
-test('a person whom single sign-on lets in needs no invitation, and explain says so', async () => {
+test('explain says that a person needs an invitation only if single sign-on does not let them in', async () => {
   const { slug: org } = await organization(idctl);
   const domain = await verifiedDomain(idctl, org);
   const user = `eve@${domain}`;
