@@ -50,6 +50,14 @@ export function figuresOf(subjects: Measured[], at: number, expired: number): Fi
     figure('  speed of a deep one, against it', share('deep members', 'first members'), '%', {
       least: 85,
     }),
+    ...[
+      ['search of members', 'search'],
+      ['explain', 'explain'],
+      ['plan of an organization of a hundred', 'plan'],
+      ['org list', 'org list'],
+      ['status', 'status'],
+      ['doctor', 'doctor'],
+    ].flatMap(([title = '', what = '']) => [figure(title, of(what), 'ms'), ...beside(what, 67)]),
     figure('sign-in', of('sign-in'), 'ms'),
     ...beside('sign-in', 85),
     figure('SCIM create', of('create'), 'ms'),

@@ -14,7 +14,7 @@ import { createOrganization } from '../../src/services/tenancy/organizations/ope
 import type { People } from './scim-people.ts';
 
 // Makes the database itself create millions of accounts, each with a membership, a session, a
-// refresh token, an event, a SCIM record and its e-mail.
+// refresh token, an event, a SCIM record and its e-mail, and an organization for each hundred.
 
 /** A filled organization, and the data that its clients need. */
 export interface Crowd extends People {
@@ -58,6 +58,7 @@ export async function fillCrowd(database: string, keyFile: string, count: number
   const statements = crowdStatements({ id, prefix, dialect: connection.dialect });
   for (let from = 1; from <= count; from += chunk)
     await insert(connection, statements, [from, Math.min(from + chunk - 1, count)], [hash]);
+  await insert(connection, tenantStatements(connection.dialect), [1, Math.ceil(count / 100)]);
   const statistics = 'PRAGMA optimize = 0x10012';
   await connection.all(connection.dialect === 'postgres' ? 'VACUUM ANALYZE' : statistics);
   await connection.close();
@@ -106,11 +107,11 @@ function idOf(kind: string, n: number): string {
 function wordsOf(dialect: 'sqlite' | 'postgres') {
   const postgres = dialect === 'postgres';
   return {
-    id: (kind: string) => {
+    id: (kind: string, of = 'n') => {
       const start = `'019a0000-0000-7000-${kind}-'`;
       return postgres
-        ? `CAST(${start} || lpad(to_hex(n), 12, '0') AS uuid)`
-        : `${start} || printf('%012x', n)`;
+        ? `CAST(${start} || lpad(to_hex(${of}), 12, '0') AS uuid)`
+        : `${start} || printf('%012x', ${of})`;
     },
     /** The time `seconds` after the epoch, plus `n` milliseconds. */
     time: (seconds: number) =>
@@ -166,6 +167,23 @@ function crowdStatements(of: {
        ${json(JSON.stringify(searchDocument(resource)), 'jsonb')}, 1, ${ago}, ${ago} FROM s`,
     `INSERT INTO scim_emails (record_id, value_canonical, organization_id)
      SELECT ${id('a004')}, ${mail}, ${organization} FROM s`,
+  ];
+}
+
+/** For each number, an organization with a hundred accounts and the owner of the large one. */
+function tenantStatements(dialect: 'sqlite' | 'postgres'): string[] {
+  const { id, time, json } = wordsOf(dialect);
+  const ago = time(Math.floor(Date.now() / 1000) - 86_400);
+  const manual = json('{"kind":"manual"}', 'json');
+  return [
+    `INSERT INTO organizations (id, slug, name, created_at)
+     SELECT ${id('a005')}, ${json('tenant-#', 'text')}, ${json('Tenant #', 'text')}, ${ago} FROM s`,
+    `INSERT INTO memberships (organization_id, account_id, role, origin, joined_at)
+     SELECT ${id('a005')}, a.id, 'owner', ${manual}, ${ago}
+       FROM s JOIN accounts a ON a.email = 'owner@elsewhere.test'`,
+    `INSERT INTO memberships (organization_id, account_id, role, origin, joined_at)
+     SELECT ${id('a005')}, a.id, 'member', ${manual}, ${ago}
+       FROM s JOIN accounts a ON a.id BETWEEN ${id('a000', 'n * 100 - 99')} AND ${id('a000', 'n * 100')}`,
   ];
 }
 

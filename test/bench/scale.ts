@@ -61,7 +61,7 @@ async function bench(name: 'SQLite' | 'PostgreSQL'): Promise<void> {
       subjects.push(await openSubject({ database, keyFile, size, server }));
     }
     for (let round = 0; round < rounds; round += 1) {
-      for (const subject of subjects) await measure(subject, round);
+      for (const subject of subjects) await measure(subject, keyFile, round);
       print(`round ${round + 1} of ${rounds}, ${name}\n`);
     }
     if (name === 'SQLite') for (const subject of subjects) await measureBackup(subject, keyFile);
@@ -104,7 +104,7 @@ async function openSubject(at: {
 }
 
 /** Measures one round. */
-async function measure(subject: Subject, round: number): Promise<void> {
+async function measure(subject: Subject, keyFile: string, round: number): Promise<void> {
   const { crowd, database } = subject;
   const { count, nameOf, slug } = crowd;
   const any = (most = count) => Math.floor(Math.random() * most);
@@ -127,6 +127,14 @@ async function measure(subject: Subject, round: number): Promise<void> {
   const after = () => `?limit=100&cursor=${crowd.accountOf(any(count - 100))}`;
   await cost(subject, 'first members', (url) => load(url, owner, get(top), ms, 1));
   await cost(subject, 'deep members', (url) => load(url, owner, get(after), ms, 1));
+  const orgs = { ...owner, base: '/api/v1/orgs' };
+  const search = () => `/${slug}/members?q=u${1 + any()}@else`;
+  await cost(subject, 'search', (url) => load(url, orgs, get(search), ms, 1));
+  const asked = () => `/${slug}/explain?user=${nameOf(any())}`;
+  await cost(subject, 'explain', (url) => load(url, orgs, get(asked), ms, 1));
+  const document = () => ({ document: { idctl: 1 } });
+  const plan: Load = { method: 'POST', path: () => '/tenant-1/plan', body: document };
+  await cost(subject, 'plan', (url) => load(url, orgs, plan, ms, 1));
   await cost(subject, 'sign-in', (url) => signIns(url, crowd));
   const made = () => ({ userName: `${crypto.randomUUID()}@new.test`, active: true });
   const create: Load = { method: 'POST', path: () => '/Users', body: made };
@@ -139,6 +147,8 @@ async function measure(subject: Subject, round: number): Promise<void> {
     }
     return (1000 * crawlPages(count)) / (performance.now() - began);
   });
+  for (const command of ['org list', 'status', 'doctor'])
+    await time(subject, command, () => run(subject, keyFile, command.split(' '), 'any'));
   await sweep(subject, 'sweep of nothing');
   await addExpired(database, 1 + round * expired, expired);
   await sweep(subject, 'sweep');
@@ -189,17 +199,25 @@ async function sweep(subject: Subject, what: string): Promise<void> {
 
 async function measureBackup(subject: Subject, keyFile: string): Promise<void> {
   const file = `${subject.database.replace('sqlite:', '')}.backup`;
-  const env = { ...surroundings(), IDCTL_DATABASE: subject.database, IDCTL_KEY_FILE: keyFile };
-  await time(subject, 'backup', async () => {
-    const child = spawn(process.execPath, [main, 'backup', file], {
-      env,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    const [code] = await once(child, 'close');
-    if (code !== 0) throw new Error(`the backup ended with ${code}`);
-  });
+  await time(subject, 'backup', () => run(subject, keyFile, ['backup', file]));
   note(subject, 'size of the backup', (await stat(file)).size / 1e6);
   await rm(file);
+}
+
+/** Runs a command on the database. `doctor` and `status` exit with another code if they warn. */
+async function run(
+  { database }: Subject,
+  keyFile: string,
+  command: string[],
+  expected: 0 | 'any' = 0,
+): Promise<void> {
+  const env = { ...surroundings(), IDCTL_DATABASE: database, IDCTL_KEY_FILE: keyFile };
+  const child = spawn(process.execPath, [main, ...command], {
+    env,
+    stdio: ['ignore', 'ignore', expected === 0 ? 'inherit' : 'ignore'],
+  });
+  const [code] = await once(child, 'close');
+  if (expected === 0 && code !== 0) throw new Error(`${command.join(' ')} ended with ${code}`);
 }
 
 async function sizeOf(database: string): Promise<number> {

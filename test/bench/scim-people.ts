@@ -148,7 +148,7 @@ async function send(pool: Pool, people: People, { method, path, body }: Load): P
   const answer = await pool.request({
     method,
     path: people.base + path(),
-    headers: { authorization: `Bearer ${people.token}`, 'content-type': 'application/scim+json' },
+    headers: { authorization: `Bearer ${people.token}`, 'content-type': 'application/json' },
     body: body === undefined ? null : JSON.stringify(body()),
   });
   const text = await answer.body.text();
