@@ -77,6 +77,8 @@ type Proof =
 export interface Context
   extends Omit<App, 'clock' | 'refusalOf' | 'rehearse' | 'tellOutage' | 'moved' | 'close'> {
   actor: Actor;
+  /** Reads the actor's credential again, and refuses if it has ended. Unset without a credential. */
+  authenticateAgain?: () => Promise<unknown>;
   /** The time of the request, read once, so that all its parts use the same time. */
   now: Date;
   requestId: string;

@@ -61,7 +61,32 @@ let inHand = 0;
 export async function transaction<T>(work: () => Promise<T>): Promise<T> {
   if (isInTransaction()) return work();
   if (begin === undefined) throw new Error('no database is open');
-  return begin(work);
+  const first = requirements.getStore();
+  if (first === undefined || first.over) return begin(work);
+  return begin(async () => {
+    await first.require();
+    return work();
+  });
+}
+
+/** What each transaction of some work requires; over once that work has ended. */
+const requirements = new AsyncLocalStorage<{ require: () => Promise<unknown>; over: boolean }>();
+
+/**
+ * Runs the work. Each transaction that begins during it first calls `require`, inside the
+ * transaction. What was required before may no longer be so when a transaction that waited begins.
+ */
+export async function requiringFirst<T>(
+  require: () => Promise<unknown>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const requirement = { require, over: false };
+  try {
+    return await requirements.run(requirement, work);
+  } finally {
+    // Timers and queues that the work began keep its storage.
+    requirement.over = true;
+  }
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
-import type { Actor, App, Context } from '../context.ts';
+import type { App, Context } from '../context.ts';
 import { ClientGone, Refusal } from '../errors.ts';
 import { isOutage } from '../log/outage.ts';
 import { requireWithoutBody } from '../services/foundation/operation.ts';
-import { type CredentialSource, findCredential } from './authenticate.ts';
+import { findCredential } from './authenticate.ts';
 import { hasBody } from './body/bytes.ts';
 import { asksDryRun, checkPath, prefersView, readInput, takesBody } from './body/input.ts';
 import { continuationCookies, setCookies } from './cookies.ts';
@@ -22,7 +22,7 @@ import {
   refusalHeaders,
   refusalOfExpress,
 } from './refusals.ts';
-import type { Door, Reply, Route } from './route.ts';
+import { contextOfCredential, type Door, type Reply, type Route } from './route.ts';
 import { isOfPeople, openRequest, speaksToPeople, traceOf, wantsPage } from './trace.ts';
 
 /** Answers the requests of a route. */
@@ -72,27 +72,26 @@ async function contextOf(
   { app, authenticate }: Door,
   request: Request,
 ): Promise<Context> {
-  const trace = traceOf(request);
-  const ctx = openRequest(app, request);
-  trace.actor = await findActor(route, request, (value, at) => authenticate(ctx, value, at));
-  return { ...ctx, actor: trace.actor };
+  const ctx = await identify(route, openRequest(app, request), { request, authenticate });
+  traceOf(request).actor = ctx.actor;
+  return ctx;
 }
 
 /** Finds the request's actor. On a public route, an invalid cookie must not block a sign-in. */
-async function findActor(
+async function identify(
   route: Route,
-  request: Request,
-  prove: (value: string, at: CredentialSource) => Promise<Actor>,
-): Promise<Actor> {
-  if (route.access === 'public' && !route.optionalActor) return { kind: 'anonymous' };
+  ctx: Context,
+  { request, authenticate }: Pick<Door, 'authenticate'> & { request: Request },
+): Promise<Context> {
+  if (route.access === 'public' && !route.optionalActor) return ctx;
   try {
     const credential = findCredential(request);
-    if (credential) return await prove(credential.value, credential.at);
+    if (credential) return await contextOfCredential(ctx, credential, authenticate);
   } catch (error) {
     if (!(route.optionalActor && error instanceof Refusal && error.code === 'invalid_credential'))
       throw error;
   }
-  if (route.access === 'public') return { kind: 'anonymous' };
+  if (route.access === 'public') return ctx;
   throw new Refusal('unauthenticated', 'This request needs a credential.', {
     hint: { technical: 'Sign in, or send Authorization: Bearer <token>.' },
   });

@@ -4,7 +4,7 @@ import { parse } from '../input.ts';
 import type { Right } from '../services/foundation/authority/table.ts';
 import type { Download } from '../services/foundation/download.ts';
 import type { Operation } from '../services/foundation/operation.ts';
-import type { CredentialSource } from './authenticate.ts';
+import type { Credential, CredentialSource } from './authenticate.ts';
 import { type BodyLimits, usualBody } from './body/limits.ts';
 import type { CookieChange, CookieName } from './cookies.ts';
 import { shape } from './long-answer.ts';
@@ -183,3 +183,13 @@ export type Authenticate = (
   credential: string,
   at: CredentialSource,
 ) => Promise<Actor>;
+
+/** The context with the actor of the credential; refuses with `invalid_credential`. */
+export async function contextOfCredential(
+  ctx: Context,
+  { value, at }: Credential,
+  authenticate: Authenticate,
+): Promise<Context> {
+  const authenticateAgain = () => authenticate(ctx, value, at);
+  return { ...ctx, actor: await authenticateAgain(), authenticateAgain };
+}

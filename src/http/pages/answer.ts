@@ -11,7 +11,7 @@ import { readForm } from '../body/form.ts';
 import { type CookieName, findCookie, formCookie, setCookies } from '../cookies.ts';
 import { receive } from '../receive.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
-import type { Door } from '../route.ts';
+import { contextOfCredential, type Door } from '../route.ts';
 import { openRequest, traceOf } from '../trace.ts';
 import { type Html, textOf } from './html.ts';
 import { lookOf, pagePolicy, presentPage } from './layout.ts';
@@ -111,9 +111,7 @@ export async function recognize(
 ): Promise<Context> {
   try {
     const credential = findCredential(request);
-    return credential === null
-      ? ctx
-      : { ...ctx, actor: await authenticate(ctx, credential.value, credential.at) };
+    return credential === null ? ctx : await contextOfCredential(ctx, credential, authenticate);
   } catch (error) {
     if (error instanceof Refusal && error.code === 'invalid_credential') return ctx;
     throw error;

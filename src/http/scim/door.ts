@@ -3,7 +3,7 @@ import type { App, Context } from '../../context.ts';
 import { ClientGone, Refusal } from '../../errors.ts';
 import { isUuid } from '../../services/foundation/fields.ts';
 import { noteRequest } from '../../services/provisioning/scim/log.ts';
-import { findScimActor } from '../../services/provisioning/scim/token.ts';
+import { findScimActor, withLiveToken } from '../../services/provisioning/scim/token.ts';
 import { findCredential } from '../authenticate.ts';
 import { takesBody } from '../body/input.ts';
 import { receive } from '../receive.ts';
@@ -61,7 +61,10 @@ async function answer(
   if (typeof answer !== 'function') return answer;
   const { actor, org } = received.who;
   const { method } = request;
-  return answer({ ctx: { ...ctx, actor }, org, method, path: path.slice(4), request, body });
+  return withLiveToken(
+    () => findActor(ctx, path, request),
+    () => answer({ ctx: { ...ctx, actor }, org, method, path: path.slice(4), request, body }),
+  );
 }
 
 /** Finds the SCIM client of the organization in the path. Every other token is refused. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Actor, Context } from '../../context.ts';
 import type { Organization } from '../../database/models/organization.ts';
-import { rehearse } from '../../database/transaction.ts';
+import { rehearse, requiringFirst } from '../../database/transaction.ts';
 import {
   requireAuthority,
   requireCaller,
@@ -88,10 +88,16 @@ export function operation<
   const performing =
     (around: (work: () => Promise<View>) => Promise<View>) =>
     async (ctx: Context, given: z.output<Input>): Promise<View> => {
-      const proof = await (definition.prove ?? proveRow)(ctx, given);
+      const proveNow = () => (definition.prove ?? proveRow)(ctx, given);
+      const proof = await proveNow();
       const work = async () => {
         stopIfGone(ctx);
-        return around(() => run(ctx, given, proof));
+        if (!mayEnd(ctx, authority)) return around(() => run(ctx, given, proof));
+        const proveAgain = async () => {
+          await ctx.authenticateAgain?.();
+          await proveNow();
+        };
+        return requiringFirst(proveAgain, () => around(() => run(ctx, given, proof)));
       };
       return turn === undefined ? work() : inTurn(ctx, turn, organizationOf(proof), work);
     };
@@ -118,6 +124,12 @@ export async function requireWithoutBody(
   const isAbout = (field: string) => ruleOf(authority).least === 'user' || field in known;
   if (isProvedBy(authority) && isAbout('org')) await prove(ctx, authority, known);
   else requireCaller(ctx, authority);
+}
+
+/** Whether the right to write may end while a transaction waits to begin (security P2). */
+function mayEnd({ actor }: Context, authority: Authority): boolean {
+  if (actor.kind === 'operator' || authority === 'operator' || authority === 'public') return false;
+  return ruleOf(authority).effect !== 'reads';
 }
 
 /** Whether a row, an organization and a project are enough to check the right. */

@@ -4,7 +4,7 @@ import type { Actor, Context } from '../../../context.ts';
 import { hashOfSecret, isEqual, newSecret } from '../../../crypto/secret.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
-import { transaction } from '../../../database/transaction.ts';
+import { requiringFirst, transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal } from '../../../errors.ts';
 import { remembered } from '../../../host/memory.ts';
@@ -167,4 +167,15 @@ export function writeScimTokenUses(ctx: Context): Promise<void> {
   return writeUses(scimTokenUses(ctx), (hash, lastUsedAt, stale) =>
     ScimToken.update({ lastUsedAt }, { where: { hash, ...stale } }),
   );
+}
+
+/**
+ * Answers a request of a SCIM client. Each transaction first authenticates the client again,
+ * because the token may end while the transaction waits to begin (security P2).
+ */
+export function withLiveToken<T>(
+  authenticate: () => Promise<unknown>,
+  answer: () => Promise<T>,
+): Promise<T> {
+  return requiringFirst(authenticate, answer);
 }
