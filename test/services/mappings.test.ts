@@ -434,11 +434,14 @@ describe('mappings over REST and in bulk', () => {
     await signIn(['dev']);
     expect(await projects()).toEqual({ p3: 'viewer synced' });
     const changes = async () =>
-      (await listEvents(idctl.operator(), { ...base, limit: 50, kind: 'mapping.changed' })).items
-        .length;
-    expect(await changes()).toBe(2);
+      (await listEvents(idctl.operator(), { ...base, limit: 50, kind: 'mapping.changed' })).items;
+    const last = (await changes()).at(-1);
+    expect(last?.data).toEqual({
+      ...{ group: 'dev', project: 'p3', role: 'viewer' },
+      from: { project: 'p1', role: 'viewer' },
+    });
     await change({ project: 'p3', role: 'viewer' });
-    expect(await changes()).toBe(2);
+    expect(await changes()).toHaveLength(2);
     expect(await change({ orgRole: 'member' })).toEqual({
       ...{ id: dev.id, group: 'dev', orgRole: 'member' },
     });

@@ -77,7 +77,11 @@ const refusals = ({ data }: Told<{ count?: number }>, way: string) => {
   return `${count === 1 ? `A sign-in ${way} was` : `${count} sign-ins ${way} were`} refused`;
 };
 
-const mapped = ({ orgRole, project = 'unknown', role = 'unknown' }: Data<'mapping.added'>) =>
+const mapped = ({
+  orgRole,
+  project = 'unknown',
+  role = 'unknown',
+}: Omit<Data<'mapping.added'>, 'group'>) =>
   orgRole === undefined ? `${role} in the project ${project}` : `${orgRole} in the organization`;
 
 const webhookEnds: Record<Data<'webhook.disabled'>['reason'], string> = {
@@ -174,7 +178,7 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
 
   'mapping.added': ({ by, of, data }) => html`${by} gave the group ${of} the role ${mapped(data)}.`,
   'mapping.changed': ({ by, of, data }) =>
-    html`${by} changed the role of the group ${of} to ${mapped(data)}.`,
+    html`${by} changed the role of the group ${of} from ${mapped(data.from)} to ${mapped(data)}.`,
   'mapping.removed': ({ by, of, data }) =>
     html`${by} took the role ${mapped(data)} from the group ${of}.`,
   'scim.token.created': acted('created the token for your directory (SCIM)'),

@@ -50,12 +50,12 @@ const synced = {
   changes: z.array(planned.extend({ from: text })),
   removes: z.array(planned),
 };
-const mapped = {
-  group: text,
+const roleOfMapping = {
   project: text.optional(),
   role: text.optional(),
   orgRole: text.optional(),
 };
+const mapped = { group: text, ...roleOfMapping };
 const linked = { kind: text, issuer: text };
 const ended = { owners: list, sessionsEnded: number };
 const owners = { owners: list };
@@ -244,7 +244,11 @@ export const eventKinds = {
   'ldap.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in continued', {}),
 
   'mapping.added': inOrg('mapping', 'A directory group was mapped', mapped),
-  'mapping.changed': inOrg('mapping', 'A mapping gives another role', mapped),
+  'mapping.changed': inOrg('mapping', 'A mapping gives another role', {
+    ...mapped,
+    /** What it gave before. */
+    from: z.object(roleOfMapping),
+  }),
   'mapping.removed': inOrg('mapping', 'A mapping was removed', mapped),
 
   'scim.token.created': inOrg('scimToken', 'The SCIM token was created', {}),

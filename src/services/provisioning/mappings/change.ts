@@ -7,8 +7,8 @@ import { id, ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { requireTarget } from './operations.ts';
 import { planMapped } from './replan.ts';
-import { mappingInput, mappingView, refuseMixed, viewMapping } from './view.ts';
-import { about, duplicateMapping, requireGrant, requireMapping } from './write.ts';
+import { mappingInput, mappingView, refuseMixed, roleOf, viewMapping } from './view.ts';
+import { about, duplicateMapping, requireGrant, requireMapping, toldRole } from './write.ts';
 
 const { group: _, ...target } = mappingInput;
 
@@ -25,6 +25,7 @@ export const changeMapping = operation({
     return transaction(async () => {
       await hold.mappings(organization.id, 'alone');
       const row = await requireMapping(organization, id);
+      const from = toldRole(roleOf(row));
       const given = await requireTarget(organization, { ...target, group: row.group });
       const changed =
         'orgRole' in given
@@ -34,7 +35,8 @@ export const changeMapping = operation({
       const mapping = { id, ...given };
       if (isSame) return viewMapping(mapping);
       await refusingDuplicate(row.update(changed), duplicateMapping(organization, [given]));
-      await recordEvent(ctx, { kind: 'mapping.changed', ...about(organization, mapping) });
+      const { data, ...of } = about(organization, mapping);
+      await recordEvent(ctx, { kind: 'mapping.changed', ...of, data: { ...data, from } });
       await planMapped(ctx, organization.id, [mapping]);
       return viewMapping(mapping);
     });

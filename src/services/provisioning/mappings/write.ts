@@ -143,8 +143,12 @@ export async function dropMappings<const Given extends readonly StoredRole[]>(
 export function about({ id: organizationId }: Organization, mapping: GroupRole & { id: string }) {
   const { id, group } = mapping;
   const subject = { type: 'mapping', id, name: group };
-  if ('orgRole' in mapping)
-    return { organizationId, subject, data: { group, orgRole: mapping.orgRole } };
-  const { project, role } = mapping;
-  return { organizationId, subject, data: { group, project: project.slug, role } };
+  return { organizationId, subject, data: { group, ...toldRole(mapping) } };
+}
+
+/** What an event says about the role that a mapping gives. */
+export function toldRole(mapping: GroupRole) {
+  return 'orgRole' in mapping
+    ? { orgRole: mapping.orgRole }
+    : { project: mapping.project.slug, role: mapping.role };
 }
