@@ -23,7 +23,7 @@ import {
 
 // `npm run bench:soak [-- --minutes N --on PostgreSQL]` runs one installed daemon under mixed load,
 // and records its memory, handles and delay. `--report` prints the last run on each database again,
-// and draws both into `docs/soak.svg`.
+// and draws both into `docs/development/soak.svg`.
 
 const { values } = parseArgs({
   options: {
@@ -92,7 +92,7 @@ async function soak(on: string, minutes: number): Promise<void> {
 async function report(): Promise<void> {
   const soaks = await readSoaks(folder);
   for (const { name, samples } of soaks) print(tableOf(name, samples));
-  await plotSoaks(soaks, resolve(import.meta.dirname, '../../docs/soak.svg'));
+  await plotSoaks(soaks, resolve(import.meta.dirname, '../../docs/development/soak.svg'));
 }
 
 /** Counts the daemon's answers to all clients. */

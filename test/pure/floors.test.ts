@@ -9,7 +9,7 @@ import {
   sourceFiles,
 } from '../support/imports.ts';
 
-// Checks the floors of services/ (docs/architecture.md), because Biome cannot.
+// Checks the floors of services/ (docs/development/architecture.md), because Biome cannot.
 
 const files = sourceFiles();
 const imports = importsOf(files);

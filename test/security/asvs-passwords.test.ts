@@ -5,7 +5,7 @@ import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';
 
 // These tests cover the requirements of OWASP ASVS 5.0 on passwords that no other test covers
-// (docs/asvs.md).
+// (docs/evidence/asvs.md).
 
 let idctl: Idctl;
 beforeAll(async () => {

@@ -152,7 +152,7 @@ const everyToken =
 const inOrganization = ({ idctl, scene }: Stage) =>
   [idctl.operator(), { org: scene.org.id }] as const;
 
-/** The events of docs/kill-matrix.md by name, except those in `restores`. */
+/** The events of docs/evidence/kill-matrix.md by name, except those in `restores`. */
 export const events: Record<string, Act> = {
   disabled: both(disable),
   'disabled and enabled': both(disable, enable),

@@ -11,11 +11,14 @@ import { events, restored, restores } from './kill-events.ts';
 import { probes } from './kill-probes.ts';
 import { prepare, type Scene, type World } from './kill-scene.ts';
 
-// Tries every credential after every event, and compares the results with docs/kill-matrix.md.
+// Tries every credential after every event, and compares the results with docs/evidence/kill-matrix.md.
 
 type Column = Record<string, string>;
 
-const page = readFileSync(resolve(import.meta.dirname, '../../docs/kill-matrix.md'), 'utf8');
+const page = readFileSync(
+  resolve(import.meta.dirname, '../../docs/evidence/kill-matrix.md'),
+  'utf8',
+);
 const matrix = readMatrix(page);
 
 /** The cells of the page's tables, by event, then by credential. */

@@ -34,7 +34,7 @@ export interface Stage {
 }
 
 interface Probe {
-  /** The credential's name in docs/kill-matrix.md. */
+  /** The credential's name in docs/evidence/kill-matrix.md. */
   credential: string;
   /** The table that stores the credential. Null if the probe is only for access through one. */
   table: string | null;

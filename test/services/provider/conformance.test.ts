@@ -14,7 +14,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { application, browserOf, walkTo } from '../../support/relying-party.ts';
 
 // The modules of the OpenID Foundation's certification plans, run against idctl by their names. The
-// page docs/conformance.md is the table of these tests: module, request and answer.
+// page docs/evidence/conformance.md is the table of these tests: module, request and answer.
 
 let idctl: Idctl;
 let receiver: Receiver;
@@ -471,8 +471,11 @@ describe.each(Object.entries(plans))('%s', (_plan, modules) => {
   });
 });
 
-test('docs/conformance.md is the table of these modules', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/conformance.md'), 'utf8');
+test('docs/evidence/conformance.md is the table of these modules', () => {
+  const page = readFileSync(
+    join(import.meta.dirname, '../../../docs/evidence/conformance.md'),
+    'utf8',
+  );
   const tables = Object.entries(plans).map(
     ([plan, modules]) =>
       `## ${plan}\n\n| module | request | answer |\n|---|---|---|\n${modules

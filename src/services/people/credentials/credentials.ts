@@ -27,7 +27,7 @@ import { countCredentials, credentialKinds, ofBot, ofNoSession } from './credent
 
 // The only list of tables that contain credentials (security I3). Add a new kind of credential
 // here: `endSignIns` and `endCredentials` use this list. Tests compare it with the schema and with
-// docs/kill-matrix.md.
+// docs/evidence/kill-matrix.md.
 
 /** The codes, links and pending sign-ins that lead to a session: valid for minutes, and once. */
 const steps: Record<string, ModelStatic<Model>> = {

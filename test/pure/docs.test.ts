@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { anchorsOf, checkout, pages, textOf, withoutCode } from '../support/docs.ts';
+
+// Checks the pages of the documentation.
+
+test.each(pages)('every link of %s leads to a file and a heading', (page) => {
+  const text = withoutCode(textOf(page));
+  const targets = [
+    ...[...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => to),
+    ...[...text.matchAll(/^\[[^\]]+\]: (\S+)$/gm)].map(([, to = '']) => to),
+  ].filter((to) => !/^(https?|mailto):/.test(to));
+  const broken = targets.filter((to) => {
+    const [file = '', anchor] = to.split('#');
+    const target = file === '' ? page : join(dirname(page), file);
+    if (!existsSync(join(checkout, target))) return true;
+    return anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
