@@ -59,7 +59,7 @@ export function leavesOf(command: Command): Command[] {
 }
 
 /** The full name of the command, such as `idctl org list`. */
-function spelled(command: Command): string {
+export function spelled(command: Command): string {
   return command.parent === null ? command.name() : `${spelled(command.parent)} ${command.name()}`;
 }
 
@@ -80,7 +80,7 @@ function argumentsOf(verb: Command): Roff {
 }
 
 /** The example at the end of the command's help. */
-function exampleOf(verb: Command): string {
+export function exampleOf(verb: Command): string {
   let help = '';
   verb.configureOutput({
     writeOut: (part) => {

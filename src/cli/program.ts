@@ -6,7 +6,7 @@ import { asking, askingBash } from './complete/scripts.ts';
 import { report } from './report.ts';
 
 /** All commands by purpose, in the order of the first help page. A file loads when it is needed. */
-const groups: Record<string, Record<string, () => Promise<(program: Command) => void>>> = {
+export const groups: Record<string, Record<string, () => Promise<(program: Command) => void>>> = {
   'Set up and run a server': {
     init: async () => (await import('./commands/init.ts')).addInitCommand,
     serve: async () => (await import('./commands/serve.ts')).addServeCommand,

@@ -13,7 +13,7 @@ import { commandText, isCopied } from './next.ts';
 import { type Screen, writeBroken } from './output.ts';
 
 /** The exit code of each refusal kind (0 is success, 70 is a bug here or on the server). */
-const exitCodes: Record<RefusalKind, number> = {
+export const exitCodes: Record<RefusalKind, number> = {
   invalid: 2,
   unauthenticated: 1,
   forbidden: 1,

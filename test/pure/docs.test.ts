@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { anchorsOf, checkout, pages, textOf, withoutCode } from '../support/docs.ts';
+import { anchorsOf, checkout, pages, textOf, userPages, withoutCode } from '../support/docs.ts';
 
 // Checks the pages of the documentation.
 
@@ -18,4 +18,10 @@ test.each(pages)('every link of %s leads to a file and a heading', (page) => {
     return anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor);
   });
   expect(broken).toEqual([]);
+});
+
+const sourceFile = /[\w{},*/-]+\.ts\b|\b(?:src|test|scripts)\/\w+/g;
+
+test.each(userPages)('%s does not name a source file', (page) => {
+  expect(textOf(page).match(sourceFile)).toBeNull();
 });

@@ -2,96 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { isPersonal, schemaOf, typeOf } from '../../scripts/reference/events.ts';
 import { describeSurface } from '../../src/http/openapi.ts';
 import { surface } from '../../src/http/surface.ts';
 import {
   type EventName,
   eventKinds,
   eventNames,
-  personal,
 } from '../../src/services/foundation/events/kinds.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
 
-// Compares docs/events.md with the table of kinds; `-u` rewrites the tables of the page.
-
 const root = resolve(import.meta.dirname, '../..');
-const page = join(root, 'docs/events.md');
-const heading = '## Kinds\n';
-
-const titles: Record<string, string> = {
-  sso: 'Single sign-on',
-  ldap: 'LDAP',
-  scim: 'SCIM',
-  signin: 'Sign-in',
-  totp: 'Second factor',
-};
-
-interface JsonSchema {
-  description?: string;
-  type?: string;
-  format?: string;
-  enum?: string[];
-  const?: string;
-  anyOf?: JsonSchema[];
-  items?: JsonSchema;
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-}
-
-/** The type of a field, in few words. */
-function typeOf(schema: JsonSchema): string {
-  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ');
-  if (schema.const !== undefined) return `"${schema.const}"`;
-  if (schema.enum) return schema.enum.map((value) => `"${value}"`).join(' or ');
-  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`;
-  if (schema.properties) return `{${Object.keys(schema.properties).join(', ')}}`;
-  if (schema.format === 'date-time') return 'time';
-  return (
-    { string: 'text', integer: 'number', boolean: 'true or false' }[schema.type ?? ''] ??
-    schema.type ??
-    ''
-  );
-}
-
-/** The parts of the data of a kind, as JSON Schema. */
-function schemaOf(name: EventName): JsonSchema {
-  // The interface above has only the parts that the tests use.
-  return z.toJSONSchema(eventKinds[name].data, { io: 'output' }) as JsonSchema;
-}
-
-const isPersonal = ({ description, anyOf = [] }: JsonSchema): boolean =>
-  description === personal.description || anyOf.some(isPersonal);
-
-function fieldsOf(name: EventName): string {
-  const { properties = {}, required = [] } = schemaOf(name);
-  const fields = Object.entries(properties).map(([field, schema]) => {
-    const called = `\`${field}${required.includes(field) ? '' : '?'}\``;
-    return `${called} ${typeOf(schema)}${isPersonal(schema) ? ' (personal)' : ''}`;
-  });
-  return fields.length === 0 ? '' : fields.join(', ');
-}
-
-const where = { organization: 'organization', instance: 'operator', either: 'either' };
-
-function render(): string {
-  const groups = Map.groupBy(eventNames, (name) => name.slice(0, name.indexOf('.')));
-  return [...groups]
-    .map(([group, names]) => {
-      const title = titles[group] ?? `${group.charAt(0).toUpperCase()}${group.slice(1)}`;
-      const rows = names.map((name) => {
-        const { about, scope, subject } = eventKinds[name];
-        return `| \`${name}\` | ${about} | ${where[scope]} | ${subject ?? '–'} | ${fieldsOf(name)} |`;
-      });
-      return `\n### ${title}\n\n| kind | | seen by | subject | data |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
-    })
-    .join('');
-}
-
-test('spec §6 docs/events.md documents every kind with its data', async () => {
-  const text = readFileSync(page, 'utf8');
-  const start = text.slice(0, text.indexOf(heading) + heading.length);
-  await expect(start + render()).toMatchFileSnapshot(page);
-});
 
 /** The texts of events about a person that say nothing personal: ids, roles, reasons and the like. */
 const impersonal = [

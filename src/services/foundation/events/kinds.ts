@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { role } from '../fields.ts';
 
-// The table of event kinds. A line here feeds docs/events.md, the API document and the filters of
+// The table of event kinds. A line here feeds docs/reference/events.md, the API document and the filters of
 // webhooks and lists. The tests check each recorded event against it.
 
 /** What the table says about a kind. */
