@@ -20,7 +20,7 @@ function introduction(program: Command): string {
 Use this page to find a command. \`idctl COMMAND --help\` shows the same in the terminal, and so does \`man idctl-GROUP\`.
 
 You can type \`create\`, \`add\`, \`new\` or \`register\` for each other, and \`delete\`, \`remove\` or \`rm\`. [Write
-scripts](../operations.md#write-scripts) says what commands have in common. These options work with every command:
+scripts](../operations/scripts.md) says what commands have in common. These options work with every command:
 
 ${options(program)}`;
 }

@@ -105,7 +105,7 @@ export const databaseUrl = z
       !/^postgres[^/]*:\/\/(?:[^/?]*@|(?![^/?]*@))[^/?@]*,|[?&]host=[^&]*(?:,|%2c)/i.test(url),
     {
       error: () =>
-        `must name only one host. For several servers, use HAProxy, as ${docsFile('operations.md')} shows`,
+        `must name only one host. For several servers, use HAProxy, as ${docsFile('operations/high-availability.md')} shows`,
     },
   );
 

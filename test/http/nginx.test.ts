@@ -12,7 +12,7 @@ import { documentedNginx, type Nginx, startNginx } from '../support/nginx.ts';
 import { blocksOf } from '../support/operations.ts';
 import { freePorts } from '../support/ports.ts';
 
-// Runs the nginx of docs/operations.md in front of one daemon, and on PostgreSQL of two.
+// Runs the nginx of docs/operations/proxy.md in front of one daemon, and on PostgreSQL of two.
 
 const missing = counterpartMissing('nginx');
 let site: Installation;
@@ -71,7 +71,7 @@ async function send(
 const signIn = (headers?: Record<string, string>) =>
   send('POST', '/api/v1/auth/login', site.owner, headers);
 
-describe.skipIf(missing)('behind nginx, as docs/operations.md says', () => {
+describe.skipIf(missing)('behind nginx, as docs/operations/proxy.md says', () => {
   test('cookies are Secure, HSTS is on, and http redirects to https', async () => {
     const { status, headers } = await signIn({ origin });
     expect(status).toBe(200);

@@ -18,7 +18,7 @@ import { surroundings, typedProgram } from '../support/daemon.ts';
 import { blocksOf } from '../support/operations.ts';
 import { postgresMissing, startPostgres } from '../support/postgres.ts';
 
-// Runs every block of docs/operations.md in order on one instance, in temporary folders. Here,
+// Runs every block of the pages for operators in order on one instance, in temporary folders. Here,
 // systemctl, git and install.sh only record their arguments, and install(1) only makes a folder.
 
 const run = promisify(execFile);
@@ -91,7 +91,7 @@ async function playMove(block: string): Promise<void> {
   }
 }
 
-test('every command in docs/operations.md runs, in the order of the page', {
+test('every command in docs/operations/ runs, in the order of the pages', {
   timeout: 240_000,
 }, async () => {
   const shown: string[] = [];

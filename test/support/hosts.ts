@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { unprivileged } from './postgres.ts';
 import { killAllIn } from './processes.ts';
 
-// The hosts of "High availability" in docs/operations.md. Each host is a network namespace, and all
+// The hosts of docs/operations/high-availability.md. Each host is a network namespace, and all
 // are connected to a bridge, so that a test can cut the network of a host. Every process of a host
 // has the host's folder as its working directory, so that a test can kill or freeze a whole host.
 

@@ -46,7 +46,7 @@ export async function startNginx(blocks: string, port: number): Promise<Nginx> {
   };
 }
 
-/** The nginx configuration in docs/operations.md, with the test's own names and ports. */
+/** The nginx configuration in docs/operations/proxy.md, with the test's own names and ports. */
 export function documentedNginx(here: {
   tls: number;
   http: number;
@@ -67,7 +67,7 @@ export function documentedNginx(here: {
   ];
   return places.reduce(
     (text, [from, to]) => {
-      if (!text.includes(from)) throw new Error(`docs/operations.md lacks: ${from}`);
+      if (!text.includes(from)) throw new Error(`docs/operations/proxy.md lacks: ${from}`);
       return text.replace(from, to);
     },
     config.replaceAll('id.example.com;', 'localhost;'),

@@ -1,13 +1,21 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { globSync } from 'node:fs';
+import { checkout, textOf } from './docs.ts';
 
-const page = readFileSync(resolve(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+// The pages for operators. Their commands run one after the other on one instance, in this order.
+const names = [
+  ...['scripts', 'proxy', 'postgresql', 'high-availability', 'limits', 'monitoring', 'backup'],
+  ...['upgrade', 'owners', 'keys', 'base-url'],
+];
+const found = globSync('docs/operations/*.md', { cwd: checkout });
+if (found.length !== names.length) throw new Error('a page of docs/operations/ is not in the list');
+const paths = ['docs/operations.md', ...names.map((name) => `docs/operations/${name}.md`)];
+const pages = paths.map(textOf).join('\n');
 
-type Language = 'sh' | 'nginx' | 'yaml';
+type Language = 'sh' | 'nginx' | 'caddy' | 'yaml';
 
-/** The fenced blocks of docs/operations.md in this language, in their order. */
+/** The fenced blocks of the pages for operators in this language, in their order. */
 export function blocksOf(language: Language): string[] {
-  return blocksIn(page, language);
+  return blocksIn(pages, language);
 }
 
 /** The fenced blocks of a page in this language, in their order. */
@@ -17,11 +25,11 @@ export function blocksIn(text: string, language: Language): string[] {
     .map(([, , block = '']) => block);
 }
 
-/** The configuration file of this path that docs/operations.md shows. */
+/** The configuration file of this path that the pages for operators show. */
 export function documentedFile(path: string): string {
-  for (const [, indent = '', text = ''] of page.matchAll(/^( *)```\w+\n([\s\S]*?)^\1```$/gm)) {
+  for (const [, indent = '', text = ''] of pages.matchAll(/^( *)```\w+\n([\s\S]*?)^\1```$/gm)) {
     const file = text.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     if (file.split('\n')[0]?.replace(/^[#;] /, '') === path) return file;
   }
-  throw new Error(`docs/operations.md lacks the file ${path}`);
+  throw new Error(`docs/operations/ lacks the file ${path}`);
 }

@@ -69,7 +69,7 @@ export interface PatroniOptions {
   etcd3?: boolean;
 }
 
-/** Starts the cluster as root, with the files of docs/operations.md and an empty database `idctl`. */
+/** Starts the cluster as root, with the files of docs/operations/high-availability.md and an empty database `idctl`. */
 export async function startPatroni(options: PatroniOptions = {}): Promise<Patroni> {
   const site = await createSite();
   const { smallDisk, etcd3 = false } = options;

@@ -58,14 +58,19 @@ export function nginxBlocks({ host, port, certFile, keyFile, ...to }: Proxied): 
 
 /** Starts Caddy with config/Caddyfile.forward-auth, and waits until it listens. */
 export async function startCaddy({ host, port, certFile, keyFile, ...to }: Proxied) {
-  const folder = await mkdtemp(join(tmpdir(), 'idctl-caddy-'));
   const site = configured('Caddyfile.forward-auth', [
     [/^app\.example\.com \{/gm, `https://${host}:${port} {\n\ttls ${certFile} ${keyFile}`],
     ['127.0.0.1:8420', hostOf(to.idctl)],
     ['127.0.0.1:3000', hostOf(to.application)],
   ]);
+  return startCaddyWith(site, port);
+}
+
+/** Starts Caddy with these sites, and waits until it listens on the port. */
+export async function startCaddyWith(sites: string, port: number) {
+  const folder = await mkdtemp(join(tmpdir(), 'idctl-caddy-'));
   const file = join(folder, 'Caddyfile');
-  await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
+  await writeFile(file, `{\n\tadmin off\n\tauto_https off\n}\n${sites}`);
   const child = spawn('/usr/bin/caddy', ['run', '--config', file, '--adapter', 'caddyfile'], {
     env: {
       PATH: process.env['PATH'],

@@ -16,7 +16,7 @@ import {
 import { documentedFile } from '../../support/operations.ts';
 import { otherNode, startPatroni } from '../../support/patroni.ts';
 
-// Runs the files of "High availability" in docs/operations.md, and lets servers fail while two
+// Runs the files of docs/operations/high-availability.md, and lets servers fail while two
 // daemons write.
 
 const packages = ['etcd-server', 'haproxy', 'patroni', 'pgbouncer', 'postgresql-15'] as const;
