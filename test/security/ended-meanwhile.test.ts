@@ -7,7 +7,7 @@ import { removeMember } from '../../src/services/tenancy/memberships/operations.
 import { fresh } from '../support/builders.ts';
 import { browserAt, next, verify } from '../support/forward-auth.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
-import { application, browserOf, walk } from '../support/relying-party.ts';
+import { application, browserOf, walkToDenial } from '../support/relying-party.ts';
 
 // A membership is removed while a request that it still allowed is about to write.
 
@@ -53,7 +53,7 @@ test('O10 no code is issued if the membership is removed at the same time', asyn
   const browser = await browserOf(idctl, app.email);
   await app.signIn(browser);
   const { path } = await app.begin();
-  const back = new URL(await duringRemoval(app, () => walk(browser, path)));
+  const { back } = await duringRemoval(app, () => walkToDenial(browser, path));
   expect([back.searchParams.get('error'), back.searchParams.get('code')]).toEqual([
     'access_denied',
     null,

@@ -21,7 +21,7 @@ import { password, person } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { open } from '../support/pages.ts';
-import { application, browserOf, walk, walkTo } from '../support/relying-party.ts';
+import { application, browserOf, walk, walkTo, walkToDenial } from '../support/relying-party.ts';
 
 // These tests attack the OpenID provider, as RFC 9700 and OpenID Connect Core describe.
 
@@ -279,10 +279,12 @@ test('O10 a person of another organization gets access_denied, and the event doe
   const app = await application(idctl);
   const stranger = await application(idctl);
   const browser = await browserOf(idctl, stranger.email);
-  const back = new URL(await walk(browser, (await app.begin()).path));
-  expect(back.searchParams.get('error')).toBe('access_denied');
+  const { page, back } = await walkToDenial(browser, (await app.begin()).path);
+  expect([page.status, back.searchParams.get('error')]).toEqual([403, 'access_denied']);
   expect(back.searchParams.get('code')).toBeNull();
-  expect(back.href).not.toContain(app.org.slug);
+  expect(`${back.href} ${page.body}`).not.toContain(app.org.slug);
+  expect(page.body).not.toContain(app.org.name);
+  expect(page.body).not.toContain(app.email);
   const where = { kind: 'client.refused', organizationId: app.org.id };
   const [event] = await Event.findAll({ where });
   expect(event?.data).toMatchObject({ reason: 'not_a_member' });

@@ -9,7 +9,7 @@ import { createInvitation } from '../../src/services/tenancy/invitations/operati
 import { fresh, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { browserAt, enter, next, verify } from '../support/forward-auth.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
-import { application, browserOf, walk } from '../support/relying-party.ts';
+import { application, browserOf, walk, walkToDenial } from '../support/relying-party.ts';
 import { clientOf } from '../support/scim-client.ts';
 
 // The attack: an organization adds a stranger as a member by SCIM, which the specification allows.
@@ -43,8 +43,9 @@ test('O8 I4 O10 a client does not admit a pushed stranger, with or without a pag
   const { app, pushed, push } = await pushing(email);
   await push();
   const browser = await browserOf(idctl, email);
-  for (const asked of [{ prompt: 'none' }, {}]) {
-    const back = new URL(await walk(browser, (await app.begin(asked)).path));
+  const silent = new URL(await walk(browser, (await app.begin({ prompt: 'none' })).path));
+  const shown = await walkToDenial(browser, (await app.begin()).path);
+  for (const back of [silent, shown.back]) {
     expect([back.searchParams.get('error'), back.searchParams.get('code')]).toEqual([
       'access_denied',
       null,
@@ -103,7 +104,7 @@ test('O8 O10 a client admits a pushed person who has accepted an invitation', as
   const { app, pushed, push } = await pushing(email);
   await push();
   const browser = await browserOf(idctl, email);
-  const refused = new URL(await walk(browser, (await app.begin()).path));
+  const { back: refused } = await walkToDenial(browser, (await app.begin()).path);
   expect(refused.searchParams.get('error')).toBe('access_denied');
   const org = app.org.slug;
   const { token } = await createInvitation(idctl.operator(), { org, email, role: 'member' });

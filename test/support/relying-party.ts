@@ -82,6 +82,16 @@ export async function walk(browser: Client, path: string): Promise<string> {
   return location;
 }
 
+/** The page that refuses the person, and the address of its link back to the application. */
+export async function walkToDenial(
+  browser: Client,
+  path: string,
+): Promise<{ page: Answer; back: URL }> {
+  const page = await walkTo(browser, path);
+  const [, href = ''] = /href="([^"]*error=access_denied[^"]*)"/.exec(String(page.body)) ?? [];
+  return { page, back: new URL(href.replaceAll('&amp;', '&')) };
+}
+
 /** Follows the redirects inside idctl, and returns the last answer. */
 export async function walkTo(browser: Client, path: string): Promise<Answer> {
   let answer = await browser.get(path, { accept: 'text/html' });

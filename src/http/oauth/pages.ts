@@ -2,10 +2,16 @@ import { type ErrorOut, errors } from 'oidc-provider';
 import type { App } from '../../context.ts';
 import { Refusal } from '../../errors.ts';
 import { isOutage } from '../../log/outage.ts';
-import type { Answering, Pages } from '../../services/signin/provider/request.ts';
+import type {
+  Answering,
+  Denied,
+  DeniedWays,
+  Pages,
+} from '../../services/signin/provider/request.ts';
 import { tell } from '../pages/failure.ts';
 import { type Html, html, textOf } from '../pages/html.ts';
 import { lookOf, pagePolicy, presentPage } from '../pages/layout.ts';
+import { otherLinks } from '../pages/navigation.ts';
 import { refusalForClients, refusalHeaders, statuses } from '../refusals.ts';
 import type { Trace } from '../trace.ts';
 import { oauthFault, oauthRefusal } from './refusals.ts';
@@ -29,12 +35,15 @@ export function providerPages(app: App, trace: Trace): Pages {
     },
     post(koa, redirectUri, answer) {
       koa.status = 200;
-      const fields = Object.entries(answer).map(
-        ([name, value]) => html`<input type="hidden" name="${name}" value="${String(value)}">`,
-      );
       const main = html`<h1>Continue to the application</h1>
-<form method="post" action="${redirectUri}">${fields}<button type="submit">Continue</button></form>`;
+${formTo(redirectUri, answer, 'Continue')}`;
       show(koa, 'Continue', main, [new URL(redirectUri).origin]);
+    },
+    deny(koa, denied, ways) {
+      koa.status = statuses.forbidden;
+      const { back } = ways;
+      const origins = typeof back === 'string' ? [] : [new URL(back.to).origin];
+      show(koa, 'No access', explainDenied(denied, ways), origins);
     },
     breakOff(koa, fault) {
       const refusal = log(app, trace, fault);
@@ -47,6 +56,37 @@ export function providerPages(app: App, trace: Trace): Pages {
       koa.body = body;
     },
   };
+}
+
+/** A form with this answer, which a person sends to the application. */
+function formTo(to: string, answer: Record<string, unknown>, label: string): Html {
+  const fields = Object.entries(answer).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${String(value)}">`,
+  );
+  return html`<form method="post" action="${to}">${fields}<button type="submit">${label}</button></form>`;
+}
+
+/** The page for a person who may not use the application. */
+function explainDenied(
+  { application, homeUrl, email, organization }: Denied,
+  { back, otherAccount }: DeniedWays,
+): Html {
+  const helper =
+    organization === null
+      ? html`ask the administrator of ${application}`
+      : html`ask an owner or admin of ${organization.name}: ${organization.managers.join(', ')}`;
+  const label = `Back to ${application}`;
+  // Some applications loop when they get the error, so their home page comes first.
+  const cancel = homeUrl === null ? label : 'Cancel the sign-in';
+  const away =
+    typeof back === 'string'
+      ? html`<p><a class="${homeUrl === null ? 'button' : 'quiet'}" href="${back}">${cancel}</a></p>`
+      : formTo(back.to, back.answer, cancel);
+  return html`<h1>You do not have access to ${application}</h1>
+<p>You are signed in${email !== null && html` as <strong>${email}</strong>`}. To get access, ${helper}.</p>
+${homeUrl !== null && html`<p><a class="button" href="${homeUrl}">${label}</a></p>`}
+${away}
+${otherLinks(html`<a href="${otherAccount}">Sign in with another account</a>`)}`;
 }
 
 /** Logs a bug. Returns a refusal as clients may see it; the log line of the request names it. */

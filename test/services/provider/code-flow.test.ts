@@ -158,7 +158,12 @@ async function describedByPackage() {
   return body;
 }
 
-const noPages = { fail: () => undefined, post: () => undefined, breakOff: () => undefined };
+const noPages = {
+  fail: () => undefined,
+  post: () => undefined,
+  deny: () => undefined,
+  breakOff: () => undefined,
+};
 
 const sorted = (value: unknown) => (Array.isArray(value) ? [...value].sort() : value);
 

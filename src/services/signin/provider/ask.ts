@@ -13,6 +13,7 @@ const pages: Pages = {
     koa.body = out;
   },
   post() {},
+  deny() {},
   breakOff() {},
 };
 

@@ -68,7 +68,7 @@ async function readHint(ctx: Context, hint: string) {
 const noPage = () => {
   throw new Error('an ID token is read without a page');
 };
-const noPages: Pages = { fail: noPage, post: noPage, breakOff: noPage };
+const noPages: Pages = { fail: noPage, post: noPage, deny: noPage, breakOff: noPage };
 
 function withState(uri: string, state: string | undefined): string {
   const url = new URL(uri);

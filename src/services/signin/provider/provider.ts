@@ -9,8 +9,16 @@ import { keysOfIdTokens } from '../../foundation/keys/signing-key.ts';
 import { sessionPayload } from './adapters.ts';
 import type { ClientRow } from './client-row.sql.ts';
 import { configureProvider } from './configuration.ts';
+import { findDenied } from './denied.ts';
+import { encoded } from './inner.ts';
 import { countRefusal } from './refused-client.ts';
-import { type Answering, during, type ProviderRequest, requestNow } from './request.ts';
+import {
+  type Answering,
+  type DeniedWays,
+  during,
+  type ProviderRequest,
+  requestNow,
+} from './request.ts';
 
 interface Ready {
   generation: string;
@@ -77,8 +85,7 @@ class OpenIdProvider extends Provider {
   constructor(issuer: string, configuration: Configuration) {
     super(issuer, configuration);
     this.addMode('form_post', (koa, to, answer) => {
-      const asked = String(koa.oidc.params?.['prompt'] ?? '').split(' ');
-      if (asked.includes('none')) return refuseSilentForm(koa, to, answer);
+      if (isSilent(koa)) return refuseSilentForm(koa, to, answer);
       requestNow().pages.post(koa, to, answer);
     });
     // idctl itself sets the request's headers, from the base URL.
@@ -119,10 +126,42 @@ class OpenIdProvider extends Provider {
   }
 
   private addMode(...[name, handler]: Parameters<Registering>): void {
-    super.registerResponseMode(name, (koa, to, answer) =>
-      handler(koa, to, withStandardError(answer)),
-    );
+    super.registerResponseMode(name, (koa, to, given) => {
+      const answer = withStandardError(given);
+      if (answer['error'] !== 'access_denied' || isSilent(koa)) return handler(koa, to, answer);
+      return denyPerson(koa, async () => {
+        if (name === 'form_post') return { to, answer };
+        await handler(koa, to, answer);
+        const back = koa.response.get('Location');
+        koa.remove('Location');
+        return back;
+      });
+    });
   }
+}
+
+/** Whether the application has asked that the person sees no page. */
+function isSilent({ oidc: { params } }: KoaContextWithOIDC): boolean {
+  return String(params?.['prompt'] ?? '')
+    .split(' ')
+    .includes('none');
+}
+
+/** Shows idctl's page to a person who may not use the application. It offers the way back. */
+async function denyPerson(
+  koa: KoaContextWithOIDC,
+  findBack: () => Promise<DeniedWays['back']>,
+): Promise<void> {
+  const visit = requestNow();
+  const { client, params } = koa.oidc;
+  const row = visit.clients.get(client?.clientId ?? '');
+  if (row === undefined || visit.session === null) throw new Error('a refusal without a person');
+  const asked = Object.entries({ ...params, prompt: 'select_account', again: undefined });
+  const given = asked.filter(([, value]) => value !== undefined);
+  visit.pages.deny(koa, await findDenied(visit, row, visit.session.accountId), {
+    back: await findBack(),
+    otherAccount: `/oauth/authorize?${encoded(Object.fromEntries(given))}`,
+  });
 }
 
 type Registering = Provider['registerResponseMode'];

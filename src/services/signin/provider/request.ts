@@ -14,12 +14,31 @@ export type Answering = Pick<
   'path' | 'status' | 'body' | 'set' | 'remove' | 'response'
 >;
 
+/** A person who may not use an application, and who can give them access. */
+export interface Denied {
+  application: string;
+  homeUrl: string | null;
+  email: string | null;
+  /** The person's own organization, and some of its owners and admins; null for a stranger. */
+  organization: { name: string; managers: string[] } | null;
+}
+
+/** Where a person can go who may not use an application. */
+export interface DeniedWays {
+  /** The application, with the error `access_denied`: an address, or a form to send to it. */
+  back: string | { to: string; answer: Record<string, unknown> };
+  /** The same request again, with another account. */
+  otherAccount: string;
+}
+
 /** The answers to people and programs that idctl itself writes. */
 export interface Pages {
   /** Shows why a request cannot go back to its client. */
   fail(koa: Answering, out: ErrorOut, error: unknown): void;
   /** Sends an answer to the client with a form that does not need a script. */
   post(koa: Answering, redirectUri: string, answer: Record<string, unknown>): void;
+  /** Tells a person that they may not use the application, and offers `ways` to go on. */
+  deny(koa: Answering, denied: Denied, ways: DeniedWays): void;
   /** Answers a program after the package or the database failed. */
   breakOff(koa: Answering, fault: unknown): void;
 }
