@@ -174,7 +174,7 @@ describe('the roles for groups', () => {
     expect(raised.text).toContain('Staff admin In the organization');
     const activity = await open(clients.admin, `/orgs/${org.slug}/activity`);
     expect(activity.text).toContain(
-      'changed the role of the group Dev from admin in the project website to viewer in the project wiki.',
+      'changed the role of the group Dev to viewer in the project wiki. It was admin in the project website.',
     );
   });
 

@@ -178,7 +178,7 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
 
   'mapping.added': ({ by, of, data }) => html`${by} gave the group ${of} the role ${mapped(data)}.`,
   'mapping.changed': ({ by, of, data }) =>
-    html`${by} changed the role of the group ${of} from ${mapped(data.from)} to ${mapped(data)}.`,
+    html`${by} changed the role of the group ${of} to ${mapped(data)}. It was ${mapped(data.from)}.`,
   'mapping.removed': ({ by, of, data }) =>
     html`${by} took the role ${mapped(data)} from the group ${of}.`,
   'scim.token.created': acted('created the token for your directory (SCIM)'),
