@@ -12,14 +12,19 @@ import { load } from './load.ts';
 import { populate, load as provision } from './scim-people.ts';
 import { populateStage, shotsOf } from './stage.ts';
 
-// `npm run bench:daemons -- [--rounds N] [--share PERCENT]` measures one, two and three daemons
-// behind nginx on one PostgreSQL, in turn (goal 9). With `--share`, each daemon gets that share of
-// one processor, as on a smaller host; this requires root and cgroups (version 1 or 2).
+// `npm run bench:daemons -- [--rounds N] [--counts 1,2,3] [--share PERCENT]` measures these numbers
+// of daemons behind nginx on one PostgreSQL, in turn (goal 10). With `--share`, each daemon gets that
+// share of one processor, as on a smaller host; this requires root and cgroups (version 1 or 2).
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, share: { type: 'string' } },
+  options: {
+    rounds: { type: 'string', default: '5' },
+    counts: { type: 'string', default: '1,2,3' },
+    share: { type: 'string' },
+  },
 });
 const rounds = Number(values.rounds);
+const counts = values.counts.split(',').map(Number);
 const ms = 2000;
 const folder = await mkdtemp(join(tmpdir(), 'idctl-bench-'));
 const server = await startPostgres();
@@ -32,11 +37,11 @@ try {
   const [people] = await populate(server.url, keyFile, [1000]);
   if (people === undefined) throw new Error('there are no people');
   const env = { IDCTL_LIMITS_ENABLED: 'off', IDCTL_LOG_LEVEL: 'warn' };
-  for (let at = 0; at < 3; at += 1)
+  for (let at = 0; at < Math.max(...counts); at += 1)
     daemons.push(await startDaemon({ database: server.url, keyFile, env }));
   if (values.share !== undefined)
     for (const { pid } of daemons) groups.push(await limitProcessor(pid, Number(values.share)));
-  const ports = await freePorts(daemons.length);
+  const ports = await freePorts(counts.length);
   const nginx = await startNginx(ports.map(blockOf).join('\n'), ports[0] ?? 0);
   const { meByToken, right } = shotsOf('', token);
   const body = () => ({ userName: `${crypto.randomUUID()}@new.test`, active: true });
@@ -50,7 +55,7 @@ try {
   for (let round = 0; round < rounds; round += 1)
     for (const [kind, measure] of Object.entries(kinds))
       for (const [at, port] of ports.entries()) {
-        const key = `${kind}, ${at + 1}`;
+        const key = `${kind}, ${counts[at]}`;
         const rate = await measure(`http://127.0.0.1:${port}`);
         seen.set(key, [...(seen.get(key) ?? []), rate]);
       }
@@ -65,10 +70,10 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** The nginx configuration in front of the first `at + 1` daemons. */
+/** The nginx configuration in front of as many daemons as `counts` says. */
 function blockOf(port: number, at: number): string {
   const servers = daemons
-    .slice(0, at + 1)
+    .slice(0, counts[at])
     .map(({ url }) => `server ${new URL(url).host} max_fails=0;`)
     .join(' ');
   return `upstream idctl${at} { ${servers} }
@@ -78,10 +83,11 @@ function blockOf(port: number, at: number): string {
 
 function figuresOf(kinds: string[], seen: Map<string, number[]>): Figure[] {
   const rate = (kind: string, count: number) => median(seen.get(`${kind}, ${count}`) ?? []);
+  const [least = 1, ...more] = counts;
   return kinds.flatMap((kind) => [
-    figure(`${kind}, one daemon`, rate(kind, 1), '/s'),
-    ...[2, 3].map((count) =>
-      figure(`  ${count} daemons, against one`, (100 * rate(kind, count)) / rate(kind, 1), '%'),
+    figure(`${kind}, daemons: ${least}`, rate(kind, least), '/s'),
+    ...more.map((count) =>
+      figure(`  ${count}, against ${least}`, (100 * rate(kind, count)) / rate(kind, least), '%'),
     ),
   ]);
 }
