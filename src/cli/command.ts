@@ -164,6 +164,7 @@ function usageRefusal(error: CommanderError, command: Command): Error {
   const known = meant[`${command.name()} ${typed}`];
   const did =
     aboutMissing(message, command) ??
+    aboutArgument(message, command) ??
     (known === undefined ? trulyNamed(suggestion, command) : `Did you mean ${known}?`);
   return new Refusal('invalid_input', message, {
     hint: did === undefined ? seeHelp(command) : [did, seeHelp(command)],
@@ -177,6 +178,14 @@ function aboutMissing(message: string, command: Command): { technical: string } 
   if (option === undefined) return undefined;
   const about = option.description.replace(/ \(required\)$/, '');
   return { technical: `${flags}: ${about}.` };
+}
+
+/** How to give an argument that was typed as an option, such as --name of client create. */
+function aboutArgument(message: string, command: Command): { technical: string } | undefined {
+  const [, typed] = /^unknown option '--(.+)'$/.exec(message) ?? [];
+  const isArgument = command.registeredArguments.some((known) => known.name() === typed);
+  if (!isArgument) return undefined;
+  return { technical: `The ${typed} needs no option: ${spelling(command)} <${typed}>.` };
 }
 
 /** Commander's message without the typed values: one may be a secret (security X4). */
@@ -198,7 +207,9 @@ function trulyNamed(suggestion: string | undefined, command: Command): string | 
 
 /** Mistyped commands that Commander cannot match, with the command that was meant. */
 const meant: Record<string, string> = {
+  'idctl token': 'idctl pat',
   'token create': 'rotate',
+  'user set-password': 'password',
   'member set-role': 'role',
   'domain assert': 'idctl domain verify DOMAIN --assert',
 };

@@ -98,6 +98,11 @@ describe('wrong usage is refused before a file or database is opened', () => {
     [['user', 'show', 'nobody'], 'user: must be an e-mail address or an id'],
     [['help', 'nope'], "unknown command 'nope'"],
     [['help', 'org', 'lst'], "unknown command 'lst'\nhint: Did you mean list?"],
+    [['token', 'list'], "unknown command 'token'\nhint: Did you mean idctl pat?"],
+    [
+      ['webhook', 'add', ...org, '--url', 'http://x'],
+      "unknown option '--url'\nhint: The url needs no option: idctl webhook add <url>.",
+    ],
   ])('the message for %j says %s', async (line, words) => {
     expect(await type(line)).toBe(2);
     expect(err).toContain(`idctl: ${words}`);
