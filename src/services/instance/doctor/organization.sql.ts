@@ -21,10 +21,10 @@ export async function findUnpushed(organizationId: string, max: number): Promise
  */
 export async function findOwnersWithFactor(organizationId: string, max: number): Promise<string[]> {
   const rows = await select<{ called: string }>(
-    `SELECT COALESCE(a.email, a.name) AS called FROM accounts a
-      WHERE (a.totp_enabled_at IS NOT NULL OR a.has_passkey)
-        AND EXISTS (SELECT 1 FROM identities i JOIN sso_connections c ON CAST(c.id AS TEXT) = i.connection_id
-          WHERE i.account_id = a.id AND c.organization_id = $1)
+    `SELECT DISTINCT a.id, COALESCE(a.email, a.name) AS called FROM sso_connections c
+      JOIN identities i ON i.connection_id = CAST(c.id AS TEXT)
+      JOIN accounts a ON a.id = i.account_id
+      WHERE c.organization_id = $1 AND (a.totp_enabled_at IS NOT NULL OR a.has_passkey)
         AND EXISTS (SELECT 1 FROM memberships m WHERE m.account_id = a.id AND m.role = 'owner')
       ORDER BY a.id LIMIT ${max}`,
     [organizationId],
