@@ -90,6 +90,7 @@ export function dressed(command: Command, example: string): Command {
     .configureHelp({
       showGlobalOptions: true,
       helpWidth: 80,
+      minWidthToWrap: 24,
       subcommandTerm: termOf,
       formatHelp(this: Help, described, helper) {
         const parts = Help.prototype.formatHelp

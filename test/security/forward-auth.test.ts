@@ -170,7 +170,7 @@ test('O11 a request that names an unknown host, two hosts or none gets 403', asy
   const other = { cookie, ...proto, 'x-forwarded-host': `other.${host}` };
   expect((await idctl.client().get('/auth/verify', other)).body).toMatchObject({
     detail: `No application is registered at https://other.${host}.`,
-    hint: expect.stringContaining('replaces all origins of the client'),
+    hint: expect.stringContaining('An admin can register it.'),
   });
   expect(await ask({ ...proto, 'x-forwarded-host': `${host}, evil.test` })).toBe(403);
   expect(await ask({ ...proto, 'x-forwarded-host': [host, host] })).toBe(403);

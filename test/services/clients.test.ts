@@ -96,6 +96,33 @@ test('interface page: a changed setting replaces the stored one, and the others 
   ]);
 });
 
+test('interface page: an entry is added to a list or removed from it, and the others stay', async () => {
+  const { org, owner, at, domain } = await company();
+  await make(org);
+  const [first = ''] = wiki.redirectUris;
+  const [second, app] = ['https://wiki.acme.test/second', `https://app.${domain}`];
+  const added = { addRedirectUris: [first, second], addForwardAuthOrigins: [app] };
+  const with2 = { redirectUris: [first, second], forwardAuthOrigins: [app] };
+  expect((await change(owner, `${at}/Wiki`, added)).body).toMatchObject(with2);
+  // To add what is there is no error.
+  expect((await change(owner, `${at}/Wiki`, added)).body).toMatchObject(with2);
+  const removed = { removeRedirectUris: [first], removeForwardAuthOrigins: [app] };
+  const rest = { redirectUris: [second], forwardAuthOrigins: [] };
+  expect((await change(owner, `${at}/Wiki`, removed)).body).toMatchObject(rest);
+  expect((await change(owner, `${at}/Wiki`, removed)).body).toMatchObject({
+    code: 'conflict',
+    detail: `Wiki has no redirect URI ${first}.`,
+    hint: `It has: ${second}.`,
+  });
+  const both = { redirectUris: [first], addRedirectUris: [second] };
+  const refused = await change(owner, `${at}/Wiki`, both);
+  expect([refused.status, refused.body.errors[0].path]).toEqual([400, 'redirectUris']);
+  // The last entry cannot be removed, unless there is an origin for forward auth.
+  expect((await change(owner, `${at}/Wiki`, { removeRedirectUris: [second] })).status).toBe(400);
+  const exchanged = { removeRedirectUris: [second], addRedirectUris: [first] };
+  expect((await change(owner, `${at}/Wiki`, exchanged)).body).toMatchObject(wiki);
+});
+
 test('O12 P13 a rotated secret replaces the old one at once; a public client has none', async () => {
   const { org, owner, at } = await company();
   const { clientId, clientSecret } = await make(org);

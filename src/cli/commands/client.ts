@@ -73,13 +73,20 @@ export function addClientCommands(program: Command): void {
     options: {
       '--name <name>': 'the new name',
       ...changesOf(clientWords),
-      '--public': 'make the client public, and delete its secret',
+      '--add-redirect-uri <uri...>': 'add these, and keep the others',
+      '--remove-redirect-uri <uri...>': 'remove these, and keep the others',
+      '--add-post-logout-redirect-uri <uri...>': 'add these, and keep the others',
+      '--remove-post-logout-redirect-uri <uri...>': 'remove these, and keep the others',
+      '--add-forward-auth-origin <origin...>': 'add these, and keep the others',
+      '--remove-forward-auth-origin <origin...>': 'remove these, and keep the others',
+      '--public': 'no secret; deletes the one it has',
       '--no-public': 'require a secret: idctl client rotate creates one',
       '--pkce': 'require PKCE (default)',
       '--no-pkce': 'do not require PKCE',
     },
     rehearsable: true,
-    example: 'idctl client set Grafana --org acme --project website --role member',
+    example:
+      'idctl client set Grafana --org acme \\\n      --add-redirect-uri https://new.acme.com/login/generic_oauth',
     run: async (call) => {
       const { changeClient } = await operations();
       await call.perform(changeClient, block, settingsOf(call.input));
@@ -138,17 +145,18 @@ async function create(call: Call): Promise<void> {
   });
 }
 
-const lists = {
-  redirectUri: 'redirectUris',
-  postLogoutRedirectUri: 'postLogoutRedirectUris',
-  forwardAuthOrigin: 'forwardAuthOrigins',
-};
+/** The operations name a list in the plural, and an option names one entry. */
+const lists = ['redirectUri', 'postLogoutRedirectUri', 'forwardAuthOrigin'].flatMap((name) => {
+  const ending = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return [name, `add${ending}`, `remove${ending}`];
+});
 
 /** The settings by their names in the operations. `--no-…` empties a list, a project or a URI. */
 function settingsOf(input: Record<string, unknown>): Record<string, unknown> {
   const given = { ...input };
-  for (const [option, field] of Object.entries(lists)) {
-    if (given[option] !== undefined) given[field] = given[option] === false ? [] : given[option];
+  for (const option of lists) {
+    if (given[option] !== undefined)
+      given[`${option}s`] = given[option] === false ? [] : given[option];
     delete given[option];
   }
   for (const field of ['homeUrl', 'project', 'backchannelLogoutUri'])

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idTokenAlgs } from '../../../database/models/client.ts';
+import { Refusal, refuseField } from '../../../errors.ts';
 import { canonicalHost, isLoopback } from '../../../text/address.ts';
 import { name, projectRole, ref } from '../../foundation/fields.ts';
 import { list } from '../../foundation/list.ts';
@@ -95,6 +96,56 @@ export const clientSettings = described(shape, clientWords);
 
 /** The client settings in a change: an absent setting keeps its value. */
 export const changedSettings = changing(clientSettings);
+
+/** The lists, each with the words for one of its entries. */
+const lists = {
+  redirectUris: 'redirect URI',
+  postLogoutRedirectUris: 'sign-out address',
+  forwardAuthOrigins: 'origin for forward auth',
+} as const;
+type ListName = keyof typeof lists;
+
+/** The changes of single entries, beside the lists that replace. */
+export const changedEntries = {
+  addRedirectUris: entriesOf('redirectUris', 'Adds'),
+  removeRedirectUris: entriesOf('redirectUris', 'Removes'),
+  addPostLogoutRedirectUris: entriesOf('postLogoutRedirectUris', 'Adds'),
+  removePostLogoutRedirectUris: entriesOf('postLogoutRedirectUris', 'Removes'),
+  addForwardAuthOrigins: entriesOf('forwardAuthOrigins', 'Adds'),
+  removeForwardAuthOrigins: entriesOf('forwardAuthOrigins', 'Removes'),
+};
+
+function entriesOf(name: ListName, verb: 'Adds' | 'Removes') {
+  const rest =
+    verb === 'Adds' ? 'An entry that is there stays.' : 'An entry that is missing is refused.';
+  return changedSettings[name].describe(`${verb} these entries, and keeps the others. ${rest}`);
+}
+
+type Entries = { [Name in keyof typeof changedEntries]?: string[] | undefined };
+
+/** The lists that a change of single entries gives, from the lists before it. */
+export function listsWith(
+  before: Pick<ClientSettings, 'name' | ListName>,
+  given: Entries & Partial<Record<ListName, string[] | undefined>>,
+): Partial<Record<ListName, string[]>> {
+  const names = Object.keys(lists) as ListName[]; // Object.keys loses the type of the names.
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const ending = `${name.charAt(0).toUpperCase()}${name.slice(1)}` as Capitalize<ListName>;
+      const [added, removed] = [given[`add${ending}`], given[`remove${ending}`]];
+      if (added === undefined && removed === undefined) return [];
+      if (given[name] !== undefined)
+        throw refuseField(name, 'replaces the list, so no entry can be added or removed too');
+      const missing = removed?.find((entry) => !before[name].includes(entry));
+      if (missing !== undefined)
+        throw new Refusal('conflict', `${before.name} has no ${lists[name]} ${missing}.`, {
+          hint: `It has: ${before[name].join(', ') || 'none'}.`,
+        });
+      const kept = before[name].filter((entry) => !removed?.includes(entry));
+      return [[name, [...new Set([...kept, ...(added ?? [])])]]];
+    }),
+  );
+}
 
 /** The settings that differ from their defaults. */
 export function spareSettings(settings: Partial<ClientSettings>): Partial<ClientSettings> {

@@ -37,11 +37,7 @@ async function requireProtected(origin: string): Promise<ProtectingClient> {
 
 function notProtected(origin: string): Refusal {
   return new Refusal('forbidden', `No application is registered at ${origin}.`, {
-    hint: [
-      'An admin can register it.',
-      { technical: 'The new list replaces all origins of the client, so repeat the others.' },
-      { to: 'register it', operation: 'client.allow-origin' },
-    ],
+    hint: ['An admin can register it.', { to: 'register it', operation: 'client.allow-origin' }],
   });
 }
 

@@ -18,7 +18,7 @@ import {
   settingsOfClient,
   viewClient,
 } from './client.ts';
-import { changedSettings, clientSettings } from './fields.ts';
+import { changedEntries, changedSettings, clientSettings, listsWith } from './fields.ts';
 import { holdHosts } from './origins.ts';
 import { holdClient, insertClient, requireClientOf, updateClient } from './write.ts';
 
@@ -64,20 +64,26 @@ export const createClient = operation({
   },
 });
 
-/** Changes the given settings of a client. Lists are replaced. */
+/** Changes the given settings of a client. A list is replaced, or entries are added and removed. */
 export const changeClient = operation({
   authority: 'clients.change',
-  input: refInput.extend(changedSettings),
+  input: refInput.extend({ ...changedSettings, ...changedEntries }),
   output: clientView,
   run: async (ctx, { org: _, client: which, ...given }, { organization }) => {
     await requireLogoutUri(ctx, given.backchannelLogoutUri ?? null);
     return transaction(async () => {
-      await holdHosts(ctx, given.forwardAuthOrigins ?? []);
+      await holdHosts(ctx, [
+        ...(given.forwardAuthOrigins ?? []),
+        ...(given.addForwardAuthOrigins ?? []),
+      ]);
       const client = await holdClient(organization, which);
       const before = settingsOfClient(client);
       // A role without a project would be refused.
       const role = given.project === null ? null : before.role;
-      const settings = parse(wholeSettings, { ...before, role, ...given });
+      const replaced = Object.entries(given).filter(([name]) => name in clientSettings);
+      const lists = listsWith(before, given);
+      const changed = { ...Object.fromEntries(replaced), ...lists };
+      const settings = parse(wholeSettings, { ...before, role, ...changed });
       return updateClient(ctx, organization, client, settings);
     });
   },

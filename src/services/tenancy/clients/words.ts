@@ -7,8 +7,8 @@ export const clientWords = {
     label: 'Home page',
     about:
       'Where the application begins: https, or http on localhost. The account page shows it to people who can use it.',
-    options: { '--home-url <url>': 'the application’s address, for the account page' },
-    clearing: { '--no-home-url': 'remove the application from the account page' },
+    options: { '--home-url <url>': 'its address, for the account page' },
+    clearing: { '--no-home-url': 'remove it from the account page' },
   },
   redirectUris: {
     label: 'Redirect URIs',
@@ -20,20 +20,20 @@ export const clientWords = {
   postLogoutRedirectUris: {
     label: 'After sign-out',
     about: 'The exact URIs to which people may return after signing out.',
-    options: { '--post-logout-redirect-uri <uri...>': 'where people may return after sign-out' },
+    options: { '--post-logout-redirect-uri <uri...>': 'where people go after sign-out' },
     clearing: { '--no-post-logout-redirect-uri': 'remove all of these URIs' },
   },
   backchannelLogoutUri: {
     label: 'Back-channel logout',
     about: 'The URI at which idctl tells the application that a session has ended.',
-    options: { '--backchannel-logout-uri <uri>': 'where idctl reports that a session has ended' },
+    options: { '--backchannel-logout-uri <uri>': 'where idctl reports ended sessions' },
     clearing: { '--no-backchannel-logout-uri': 'remove this URI' },
   },
   forwardAuthOrigins: {
     label: 'Forward auth',
     about: 'The origins that a proxy protects by asking idctl (forward auth).',
     options: {
-      '--forward-auth-origin <origin...>': 'an origin that a proxy protects (forward auth)',
+      '--forward-auth-origin <origin...>': 'an origin that a proxy protects',
     },
     clearing: { '--no-forward-auth-origin': 'remove all of these origins' },
   },
@@ -55,8 +55,8 @@ export const clientWords = {
   project: {
     label: 'Project',
     about: 'Only members of this project can use the application.',
-    options: { '--project <project>': 'only members of this project can sign in' },
-    clearing: { '--no-project': 'every member of the organization can sign in' },
+    options: { '--project <project>': 'let only its members sign in' },
+    clearing: { '--no-project': 'let every member sign in' },
   },
   role: {
     label: 'Least role',
