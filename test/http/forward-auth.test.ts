@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { LookupFunction } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseSetCookie, stringifyCookie } from 'cookie';
-import { Agent, request } from 'undici';
+import { Agent, request, WebSocket } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/services/tenancy/clients/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -43,8 +44,12 @@ afterAll(async () => {
 
 /** A browser for one host on this machine. It keeps the host's cookies. */
 function browserOf({ host, port }: { host: string; port: number }) {
-  const connect = { ca, servername: host, host: '127.0.0.1' };
-  const dispatcher = new Agent({ connect });
+  // Browsers send names below localhost to this machine, which may not resolve them.
+  const lookup: LookupFunction = (_name, { all }, done) =>
+    all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4);
+  const connect = { ca, servername: host, lookup };
+  // Browsers open a WebSocket by HTTP/1.1, unless the server offers one by HTTP/2.
+  const dispatcher = new Agent({ connect, allowH2: false });
   const jar = new Map<string, string>();
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const kept = stringifyCookie(Object.fromEntries(jar));
@@ -66,7 +71,23 @@ function browserOf({ host, port }: { host: string; port: number }) {
       path: `${location?.pathname}${location?.search}`,
     };
   };
-  return { get, jar, close: () => dispatcher.close() };
+  /** Opens a WebSocket, sends a text and returns the first two messages; null if it is refused. */
+  const talk = async (text: string) => {
+    const cookie = stringifyCookie(Object.fromEntries(jar));
+    const headers = cookie === '' ? {} : { cookie };
+    const socket = new WebSocket(`wss://${host}:${port}/live`, { dispatcher, headers });
+    const messages: string[] = [];
+    return new Promise<string[] | null>((resolve) => {
+      socket.addEventListener('open', () => socket.send(text));
+      socket.addEventListener('error', () => resolve(null));
+      socket.addEventListener('message', ({ data }) => {
+        if (messages.push(String(data)) < 2) return;
+        socket.close();
+        resolve(messages);
+      });
+    });
+  };
+  return { get, talk, jar, close: () => dispatcher.close() };
 }
 
 const proxies: [string, 'nginx' | 'caddy', (given: Proxied) => Promise<Stop>][] = [
@@ -151,6 +172,38 @@ describe.each(proxies)(
         expect(Object.keys(headers).filter((header) => /^x_idctl|^x-idctl_/.test(header))).toEqual(
           [],
         );
+        await browser.close();
+      },
+    );
+
+    test.skipIf(missing)(
+      'without cookies of its own, the application gets no Cookie header, and others stay as sent',
+      async () => {
+        const browser = browserOf({ host, port });
+        await enter(browser, session, '/');
+        const cookieOf = async (cookie?: string) => {
+          const { body } = await browser.get('/', cookie === undefined ? {} : { cookie });
+          return JSON.parse(body).headers.cookie;
+        };
+        expect(await cookieOf()).toBeUndefined();
+        expect(await cookieOf('idctl=sibling')).toBeUndefined();
+        expect(await cookieOf('theme=dark')).toBe('theme=dark');
+        expect(await cookieOf('idctl=sibling; theme=dark; idctl-flow=x; a=b')).toBe(
+          'theme=dark; a=b',
+        );
+        await browser.close();
+      },
+    );
+
+    test.skipIf(missing)(
+      'O11 a WebSocket reaches the application with the person’s identity, and only after a sign-in',
+      async () => {
+        const browser = browserOf({ host, port });
+        expect(await browser.talk('hello')).toBeNull();
+        await enter(browser, session, '/');
+        const [first = '', second] = (await browser.talk('hello')) ?? [];
+        expect(JSON.parse(first)).toMatchObject({ 'x-idctl-email': ada.email });
+        expect(second).toBe('hello');
         await browser.close();
       },
     );

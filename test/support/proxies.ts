@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -98,11 +99,28 @@ export async function startCaddyWith(sites: string, port: number) {
   };
 }
 
-/** Starts an application that answers with the URL and the headers of each request. */
+/**
+ * Starts an application that answers with the URL and the headers of each request. On a WebSocket,
+ * it first sends them, and then sends each message back.
+ */
 export async function startEcho() {
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ url: request.url, headers: request.headers }));
+  });
+  server.on('upgrade', (request, socket) => {
+    const key = `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+    const accept = createHash('sha1').update(key).digest('base64');
+    const upgraded =
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade';
+    socket.write(`${upgraded}\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
+    socket.write(textFrame(JSON.stringify(request.headers)));
+    // A short frame of a client: the type, the length, a mask of four bytes, the masked text.
+    socket.on('data', (frame: Buffer) => {
+      const text = frame.subarray(6).map((byte, at) => byte ^ (frame[2 + (at % 4)] ?? 0));
+      if (frame[0] === 0x81) socket.write(textFrame(Buffer.from(text).toString()));
+      else socket.end();
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -113,4 +131,16 @@ export async function startEcho() {
       await new Promise((done) => server.close(done));
     },
   };
+}
+
+/** A WebSocket frame of a server with this text (RFC 6455 §5.2). */
+function textFrame(text: string): Buffer {
+  const content = Buffer.from(text);
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(content.length);
+  const size =
+    content.length < 126
+      ? Buffer.from([content.length])
+      : Buffer.concat([Buffer.from([126]), length]);
+  return Buffer.concat([Buffer.from([0x81]), size, content]);
 }
