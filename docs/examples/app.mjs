@@ -24,10 +24,17 @@ app.get('/callback', async (request, response) => {
   const state = /(?:^|; )state=([^;]*)/.exec(request.headers.cookie ?? '')?.[1];
   const checks = waiting.get(state);
   if (!waiting.delete(state)) return response.redirect('/');
-  if (request.query.error) return response.status(403).send('idctl did not sign you in.');
   const callback = new URL(request.originalUrl, own);
-  const tokens = await openid.authorizationCodeGrant(client, callback, checks);
-  const { sub, name, email, groups } = tokens.claims();
-  response.json({ sub, name, email, groups });
+  try {
+    const tokens = await openid.authorizationCodeGrant(client, callback, checks);
+    const { sub, name, email, groups } = tokens.claims();
+    response.json({ sub, name, email, groups });
+  } catch (error) {
+    // A refusal has a code, such as access_denied. Other errors are failed checks.
+    process.stderr.write(`${error.error ?? error.stack}\n`);
+    const isDenied = error.error === 'access_denied';
+    const reason = isDenied ? 'You do not have access to this application.' : 'The sign-in failed.';
+    response.status(403).send(`<p>${reason}</p><p><a href="/">Try again</a></p>`);
+  }
 });
 app.listen(PORT);

@@ -6,11 +6,12 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Session } from '../../../src/database/models/session.ts';
 import { strengthOf } from '../../../src/services/signin/provider/strength.ts';
+import { person } from '../../support/builders.ts';
 import { createClient } from '../../support/http.ts';
 import { openInstance } from '../../support/instance.ts';
 import { untilListening } from '../../support/nginx.ts';
 import { freePorts } from '../../support/ports.ts';
-import { application, browserOf, walk } from '../../support/relying-party.ts';
+import { application, browserOf, walk, walkToDenial } from '../../support/relying-party.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../docs/applications.md'), 'utf8');
 
@@ -31,7 +32,7 @@ test('docs/applications.md names every amr value that a session can have', () =>
 test('the Express program of docs/applications.md signs people in', async () => {
   const program = /```js\n(.*?)```/s.exec(page)?.[1] ?? '';
   const lines = program.trimEnd().split('\n');
-  expect([lines.length <= 33, lines.filter((line) => line.length > 100)]).toEqual([true, []]);
+  expect([lines.length <= 41, lines.filter((line) => line.length > 100)]).toEqual([true, []]);
   // The quickstart copies this file.
   const copied = readFileSync(
     resolve(import.meta.dirname, '../../../docs/examples/app.mjs'),
@@ -63,20 +64,30 @@ test('the Express program of docs/applications.md signs people in', async () => 
     });
     const own = createClient(url, { keepCookies: true });
     const browser = await browserOf(idctl, app.email);
-    const signIn = async () => {
+    const start = async () => {
       const there = new URL(String((await own.get('/')).headers['location']));
-      return new URL(await walk(browser, there.pathname + there.search));
+      return there.pathname + there.search;
     };
+    const signIn = async () => new URL(await walk(browser, await start()));
     const first = await signIn();
     // The program refuses a browser without its cookie, and the code of another sign-in.
     const foreign = await createClient(url).get(first.pathname + first.search);
     expect([foreign.status, foreign.headers['location']]).toEqual([302, '/']);
     const injected = await signIn();
     injected.searchParams.set('code', first.searchParams.get('code') ?? '');
-    expect((await own.get(injected.pathname + injected.search)).status).toBe(400);
-    const refused = await signIn();
-    refused.searchParams.set('error', 'access_denied');
-    expect((await own.get(refused.pathname + refused.search)).status).toBe(403);
+    const failed = await own.get(injected.pathname + injected.search);
+    expect([failed.status, failed.body]).toEqual([
+      403,
+      expect.stringContaining('The sign-in failed.'),
+    ]);
+    // A stranger chooses to go back from the page of idctl.
+    const stranger = await browserOf(idctl, String((await person(idctl)).email));
+    const { back: denied } = await walkToDenial(stranger, await start());
+    const refused = await own.get(denied.pathname + denied.search);
+    expect([refused.status, refused.body]).toEqual([
+      403,
+      '<p>You do not have access to this application.</p><p><a href="/">Try again</a></p>',
+    ]);
     const back = await signIn();
     const { body } = await own.get(back.pathname + back.search);
     expect(body).toEqual({
