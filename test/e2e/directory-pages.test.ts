@@ -10,7 +10,7 @@ import { directoryPassword, type Slapd, startSlapd } from '../support/slapd.ts';
 const base = 'http://id.localhost';
 const missing = counterpartMissing('chromium') || counterpartMissing('slapd');
 
-// Tests the filter that docs/ldap.md recommends. Runs on SQLite only: nothing depends on the
+// Tests the filter that docs/providers/openldap.md recommends. Runs on SQLite only: nothing depends on the
 // database.
 
 describe.skipIf(dialect !== 'sqlite' || missing)(

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { anchorsOf, checkout, pages, textOf, userPages, withoutCode } from '../support/docs.ts';
+import { faultOf, spokenLines, typedLines } from '../support/typed-lines.ts';
 
 // Checks the pages of the documentation.
 
@@ -24,4 +25,16 @@ const sourceFile = /[\w{},*/-]+\.ts\b|\b(?:src|test|scripts)\/\w+/g;
 
 test.each(userPages)('%s does not name a source file', (page) => {
   expect(textOf(page).match(sourceFile)).toBeNull();
+});
+
+// The page of all commands says how to type each, and has the examples of the help.
+const withCommands = userPages.filter((page) => !page.startsWith('docs/reference/'));
+
+test.each(withCommands)('every command of %s can be typed', (page) => {
+  const text = textOf(page);
+  const faults = [
+    ...typedLines(text).map((line) => [line, faultOf(line, true)]),
+    ...spokenLines(text).map((line) => [line, faultOf(line, false)]),
+  ];
+  expect(faults.filter(([, fault]) => fault !== null)).toEqual([]);
 });
