@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Account } from '../../../src/database/models/account.ts';
+import { Membership } from '../../../src/database/models/membership.ts';
 import { transaction } from '../../../src/database/transaction.ts';
 import { createUser } from '../../../src/services/people/users/operations.ts';
+import { rotateScimToken } from '../../../src/services/provisioning/scim/token.ts';
 import { addMember } from '../../../src/services/tenancy/memberships/add.ts';
 import { createProject } from '../../../src/services/tenancy/projects/operations.ts';
-import { fresh, password } from '../../support/builders.ts';
+import { fresh, password, person } from '../../support/builders.ts';
 import { type Idctl, openIdctl } from '../../support/idctl.ts';
 import { application, browserOf, walk, walkToDenial } from '../../support/relying-party.ts';
+import { clientOf } from '../../support/scim-client.ts';
 
 // The page for a person who may not use an application.
 
@@ -54,6 +58,22 @@ test('O10 a member without access sees the application, the account and who can 
   });
   const again = await browser.get(String(other).replaceAll('&amp;', '&'));
   expect(again.headers['location']).toMatch(/^\/login\?returnTo=/);
+});
+
+test('I4 a member without access sees an owner that SCIM added under the name from SCIM', async () => {
+  const { begin, browser, org } = await closed();
+  const { token } = await rotateScimToken(idctl.operator(), { org: org.slug });
+  const earlier = await person(idctl);
+  const name = { givenName: 'Pushed', familyName: 'Name' };
+  const pushed = await clientOf(idctl, org, token).create({ userName: earlier.email, name });
+  expect(pushed['id']).toEqual(expect.any(String));
+  await transaction(() =>
+    Membership.update({ role: 'owner' }, { where: { accountId: earlier.id } }),
+  );
+  await transaction(() => Account.update({ name: 'Hidden Name' }, { where: { id: earlier.id } }));
+  const { page } = await walkToDenial(browser, (await begin()).path);
+  expect(page.body).toContain('Pushed Name');
+  expect(page.body).not.toContain('Hidden Name');
 });
 
 test('without a home page, the button goes back to the application with the error', async () => {

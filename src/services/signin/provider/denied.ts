@@ -3,6 +3,7 @@ import { Account } from '../../../database/models/account.ts';
 import { Client } from '../../../database/models/client.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
+import { shownTo } from '../../foundation/authority/shown.ts';
 import type { ClientRow } from './client-row.sql.ts';
 import { readBarred } from './read-once.ts';
 import type { Denied, ProviderRequest } from './request.ts';
@@ -43,5 +44,8 @@ async function findManagers(organizationId: string) {
     ],
     limit: mostManagers,
   });
-  return { name, managers: rows.map(({ account }) => account.name || (account.email ?? '')) };
+  const accounts = rows.map(({ account }) => account);
+  const shown = await shownTo(organizationId, accounts);
+  const people = accounts.map((account) => shown(account));
+  return { name, managers: people.map(({ name: called, email }) => called || (email ?? '')) };
 }
