@@ -1,5 +1,8 @@
+import { dirname, join } from 'node:path';
 import { DataTypes, QueryTypes, type Sequelize } from 'sequelize';
 import { Refusal } from '../errors.ts';
+import type { Next } from '../next.ts';
+import { shellWord } from '../text/shell-word.ts';
 import type { Link } from './connect.ts';
 import { isMark, requireUnmarked } from './marks.ts';
 import { migrations as released } from './migrations/index.ts';
@@ -159,14 +162,25 @@ function left(migrations: readonly Migration[], names: string[], sequelize: Sequ
 }
 
 /** The hint for a user of an older idctl. */
-function wayBack(sequelize: Sequelize, migration: string): string {
-  const onward = 'Install the idctl that wrote the database, or a later one';
+function wayBack(sequelize: Sequelize, migration: string): Next {
+  const onward = 'Install the idctl that wrote the database, or a later one.';
+  const lost = 'All changes since the upgrade are then lost.';
   // Sequelize's types omit the options it was opened with.
   const { storage } = (sequelize as Sequelize & { options: { storage?: string } }).options;
   const copy = storage === undefined ? null : findCopyBefore(storage, migration);
-  return copy === null
-    ? `${onward}.`
-    : `${onward}. Or go back to the copy made before the upgrade: ${copy}`;
+  if (storage === undefined || copy === null)
+    return [
+      onward,
+      { technical: `Or restore a backup from before the upgrade into an empty database. ${lost}` },
+      { to: 'restore it', operation: 'restore' },
+    ];
+  const [file, newer] = [shellWord(storage), shellWord(join(dirname(storage), 'newer'))];
+  const move = `mkdir ${newer} && mv ${file} ${newer} && rm -f ${file}-wal ${file}-shm`;
+  return [
+    onward,
+    { technical: `Or go back to the copy made before the upgrade: ${copy}. ${lost}` },
+    { technical: `Stop the daemon and run: ${move} && mv ${shellWord(copy)} ${file}` },
+  ];
 }
 
 async function lock({ sequelize, dialect }: Link): Promise<void> {

@@ -1,5 +1,6 @@
-import { readdirSync, renameSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyBeforeMigration } from '../../src/database/snapshot.ts';
@@ -69,7 +70,7 @@ if (dialect === 'sqlite') {
     expect(copies()).toEqual([]);
   });
 
-  test('an older idctl names the copy to go back to, and works with it', async () => {
+  test('an older idctl names the copy to go back to, and works after the command that it names', async () => {
     takeBack();
     const copy = (await copyBeforeMigration(address(), new Date())) ?? '';
     // This is the name of a newer idctl's copy: it contains a migration that this idctl lacks.
@@ -82,7 +83,9 @@ if (dialect === 'sqlite') {
       3,
       expect.stringContaining(`go back to the copy made before the upgrade: ${newer}`),
     ]);
-    renameSync(newer, file);
+    const [, command = ''] = /Stop the daemon and run: (.*)/.exec(err) ?? [];
+    execFileSync('/bin/sh', ['-euc', command]);
+    expect(existsSync(join(dirname(file), 'newer', basename(file)))).toBe(true);
     expect((await site.run(['migrate'])).code).toBe(0);
     expect((await site.run(['org', 'list'])).out).toContain('acme');
   });
