@@ -35,7 +35,8 @@ export function refusalsPage(): string {
 
 const introduction = `# Refusal codes
 
-Use this page to look up the code or the words of a refusal.
+Use this page to look up the code or the words of a refusal. [Troubleshooting](../troubleshooting.md) says what to do about the
+most frequent ones.
 
 A refusal is an answer that says no. Over HTTP it is a problem object (RFC 9457), whose \`code\` never changes its meaning. The
 command line shows the message and the next step. With \`--json\` it shows the code too.
