@@ -3,10 +3,14 @@ import { watchCommits } from './sqlite-checkpoints.ts';
 import {
   bindable,
   createFile,
+  isList,
   type OpenConnection,
+  type Placed,
+  placed,
   type SqliteConnection,
   type SqliteOptions,
   type SqlParameters,
+  valuesOf,
   whenFree,
 } from './sqlite-connection.ts';
 
@@ -38,15 +42,19 @@ function connection(database: DatabaseSync, { file, patience }: SqliteOptions): 
   let synced = true;
   return {
     all: (sql, parameters) =>
-      // This copies each row: the driver's rows have no prototype, and callers may expect one.
-      perform(sql, () =>
-        statement(sql)
-          .all(...bound(parameters))
-          .map((row) => ({ ...row })),
-      ),
+      perform(sql, () => {
+        const prepared = statement(sql, parameters);
+        const { columns } = prepared;
+        return rowsOf(prepared.statement, bound(prepared, parameters)).map((values) => {
+          const row: Record<string, unknown> = {};
+          for (const [at, column] of columns.entries()) row[column] = values[at];
+          return row;
+        });
+      }),
     run: (sql, parameters) =>
       perform(sql, () => {
-        const { lastInsertRowid, changes } = statement(sql).run(...bound(parameters));
+        const prepared = statement(sql, parameters);
+        const { lastInsertRowid, changes } = prepared.statement.run(...bound(prepared, parameters));
         return { lastID: Number(lastInsertRowid), changes: Number(changes) };
       }),
     setSync: async (wanted) => {
@@ -64,28 +72,48 @@ function connection(database: DatabaseSync, { file, patience }: SqliteOptions): 
   };
 }
 
-function statements(database: DatabaseSync): (sql: string) => StatementSync {
-  const kept = new Map<string, StatementSync>();
-  return (sql) => {
-    const statement = kept.get(sql) ?? database.prepare(sql);
+interface Prepared extends Placed {
+  statement: StatementSync;
+  columns: string[];
+}
+
+/** Prepares each statement once, and keeps the last ones. */
+function statements(database: DatabaseSync): (sql: string, of: SqlParameters) => Prepared {
+  const kept = new Map<string, Prepared>();
+  const prepare = (text: Placed): Prepared => {
+    const statement = database.prepare(text.sql);
     // Sequelize passes the whole bind object, even parameters that the statement does not use.
     statement.setAllowUnknownNamedParameters(true);
-    kept.delete(sql);
-    kept.set(sql, statement);
+    // The driver's own objects are slower, and have no prototype.
+    statement.setReturnArrays(true);
+    return { ...text, statement, columns: statement.columns().map(({ name }) => name) };
+  };
+  return (sql, parameters) => {
+    // Without parameters, a `$1` is part of a text that Sequelize wrote into the statement.
+    const isPlaced = isList(parameters) && parameters.length > 0;
+    const key = isPlaced ? sql : `by name: ${sql}`;
+    const prepared = kept.get(key) ?? prepare(isPlaced ? placed(sql) : { sql, numbers: [] });
+    kept.delete(key);
+    kept.set(key, prepared);
     const oldest = kept.keys().next();
     if (kept.size > keptStatements && !oldest.done) kept.delete(oldest.value);
-    return statement;
+    return prepared;
   };
 }
 
-function bound(parameters: SqlParameters): [Record<string, SQLInputValue>, ...SQLInputValue[]] {
-  if (isList(parameters)) return [{}, ...parameters.map(bindable)];
+/** The rows, as lists of values. */
+function rowsOf(statement: StatementSync, values: Values): unknown[][] {
+  // The types do not know `setReturnArrays`.
+  return statement.all(...values) as unknown as unknown[][];
+}
+
+type Values = [Record<string, SQLInputValue>, ...SQLInputValue[]];
+
+const noNames = {};
+
+function bound(prepared: Prepared, parameters: SqlParameters): Values {
+  if (isList(parameters)) return [noNames, ...valuesOf(prepared, parameters)];
   return [
     Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, bindable(value)])),
   ];
-}
-
-// Array.isArray does not narrow readonly arrays.
-function isList(parameters: SqlParameters): parameters is readonly unknown[] {
-  return Array.isArray(parameters);
 }

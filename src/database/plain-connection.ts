@@ -54,7 +54,7 @@ async function plainSqlite(address: Address, patience: number): Promise<PlainCon
   return {
     dialect: 'sqlite',
     async all(sql, values = []) {
-      const rows = await named(connection.all(sql.replace(/\$\d+/g, '?'), values));
+      const rows = await named(connection.all(sql, values));
       // Node's driver is synchronous. Without a pause, timers would wait for the whole copy.
       await yieldToEventLoop();
       return rows;

@@ -15,7 +15,7 @@ export interface SqliteOptions {
   patience: number;
 }
 
-/** The values of a statement's `$name` or `?` parameters. */
+/** The values of a statement's parameters: a list for `$1`, `$2`, …, or an object by their names. */
 export type SqlParameters = readonly unknown[] | Readonly<Record<string, unknown>>;
 
 interface Changes {
@@ -59,15 +59,41 @@ export function createFile(file: string): void {
  * thread. The random pause keeps processes from colliding repeatedly.
  */
 export async function whenFree<T>(work: () => T | Promise<T>, patience: number): Promise<T> {
-  const deadline = performance.now() + patience;
+  let deadline: number | undefined;
   for (;;) {
     try {
       return await work();
     } catch (error) {
+      deadline ??= performance.now() + patience;
       if (!isBusy(error) || performance.now() >= deadline) throw error;
     }
     await pause(2 + Math.random() * 18);
   }
+}
+
+/** A statement with a `?` for each use of `$1`, `$2`, …, and the numbers of these uses. */
+export interface Placed {
+  sql: string;
+  numbers: readonly number[];
+}
+
+/** Replaces names by places. To bind values by name takes longer than a short query. */
+export function placed(sql: string): Placed {
+  const names = sql.match(/\$\d+/g) ?? [];
+  return {
+    sql: sql.replaceAll(/\$\d+/g, '?'),
+    numbers: names.map((name) => Number(name.slice(1))),
+  };
+}
+
+/** The value of each place. */
+export function valuesOf({ numbers }: Placed, values: readonly unknown[]): SQLInputValue[] {
+  return numbers.map((number) => bindable(values[number - 1]));
+}
+
+/** Whether the values are a list. Array.isArray does not narrow readonly arrays. */
+export function isList(parameters: SqlParameters): parameters is readonly unknown[] {
+  return Array.isArray(parameters);
 }
 
 /** Converts a value to the form that SQLite stores. */

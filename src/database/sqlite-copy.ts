@@ -32,7 +32,7 @@ export async function copySqlite(address: Address, to: string): Promise<void> {
   await (await open(to, 'wx', 0o600)).close();
   try {
     if (address.sqliteDriver === 'sqlite3')
-      await bySqlite3(address, (connection) => connection.run('VACUUM INTO ?', [to]));
+      await bySqlite3(address, (connection) => connection.run('VACUUM INTO $1', [to]));
     else await copyInThread(fileOf(address.url), to);
     await synced(to);
   } catch (error) {

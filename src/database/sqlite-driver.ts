@@ -39,9 +39,10 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
     }
   }
   return {
-    module: { OPEN_READWRITE: 2, OPEN_CREATE: 4, Database },
+    // With another `OPEN_CREATE`, Sequelize would create the folder again for each transaction.
+    module: { OPEN_READWRITE: 2, OPEN_CREATE: 0, Database },
     async read(sql, bind) {
-      const rows = await (await pool.reader()).all(sql, named(bind)).catch(explainReadOnly);
+      const rows = await (await pool.reader()).all(sql, bind).catch(explainReadOnly);
       // Yields, as callbacks do, so that a chain of reads does not delay other work.
       await yieldToEventLoop();
       return rows;
@@ -49,17 +50,12 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
     run: (connection, sql, bind) =>
       // Sequelize types a connection as object. It is a `Session`.
       new Promise((resolve, reject) =>
-        (connection as Session).all(sql, named(bind), (error, rows = []) =>
+        (connection as Session).all(sql, bind, (error, rows = []) =>
           error ? reject(error) : resolve(rows),
         ),
       ),
     close: pool.close,
   };
-}
-
-/** The parameters by their names in the statement: `$1`, `$2`, and so on. */
-function named(bind: readonly unknown[]): SqlParameters {
-  return Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, value]));
 }
 
 /** The `this` of a callback. Sequelize looks up the class by its name. */
@@ -133,7 +129,7 @@ class Session {
   ): Promise<StatementResult> {
     this.#writer = await this.#pool.takeWriter();
     try {
-      this.#pool.place.check();
+      this.#pool.checkSeldom();
       await this.#writer.setSync(withoutSync.getStore() !== true);
       return await work(this.#writer);
     } catch (error) {

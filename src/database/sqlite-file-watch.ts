@@ -8,7 +8,8 @@ export interface FileWatch {
   check(): void;
 }
 
-// Checking costs a few microseconds. Reads skip it for this many milliseconds after a check.
+// Checking costs a few microseconds. Reads and the start of a transaction skip it for this many
+// milliseconds after a check. Its end does not, because then a write is acknowledged.
 const freshFor = 50;
 
 /**
@@ -35,7 +36,7 @@ export function watchFile(file: string): FileWatch {
   };
 }
 
-/** Returns a check for reads. It compares the files at most once in 50 milliseconds. */
+/** Returns a check that compares the files at most once in 50 milliseconds. */
 export function checkSeldom(watch: FileWatch): () => void {
   let checkedAt = Number.NEGATIVE_INFINITY;
   return () => {

@@ -4,10 +4,13 @@ import { shellWord } from '../text/shell-word.ts';
 import {
   bindable,
   createFile,
+  isList,
   type OpenConnection,
+  placed,
   type SqliteConnection,
   type SqliteOptions,
   type SqlParameters,
+  valuesOf,
   whenFree,
 } from './sqlite-connection.ts';
 import { isInterrupted } from './sqlite-errors.ts';
@@ -72,7 +75,9 @@ function connection(
   return {
     async all(sql, parameters) {
       const ask = () =>
-        done<Record<string, unknown>[]>((settle) => database.all(sql, bound(parameters), settle));
+        done<Record<string, unknown>[]>((settle) =>
+          database.all(...bound(sql, parameters), settle),
+        );
       const rows = await whenFree(ask, patience);
       follow(sql);
       return rows;
@@ -108,9 +113,8 @@ export async function readInTime(
   const database = await opened(Database, options.file);
   const timer = setTimeout(() => database.interrupt(), Math.max(0, milliseconds));
   try {
-    const named = Object.fromEntries(bind.map((value, at) => [`$${at + 1}`, bindable(value)]));
     await done<void>((settle) => database.exec('PRAGMA query_only = ON', settle));
-    return await done<object[]>((settle) => database.all(sql, named, settle));
+    return await done<object[]>((settle) => database.all(...bound(sql, bind), settle));
   } catch (error) {
     if (isInterrupted(error)) return null;
     throw error;
@@ -128,17 +132,20 @@ function opened(Database: Sqlite3['Database'], file: string): Promise<Database> 
 
 function changed(database: Database, sql: string, parameters: SqlParameters) {
   return done<{ lastID: number; changes: number }>((settle) =>
-    database.run(sql, bound(parameters), function (error) {
+    database.run(...bound(sql, parameters), function (error) {
       settle(error, { lastID: this.lastID, changes: this.changes });
     }),
   );
 }
 
-function bound(parameters: SqlParameters): unknown {
-  if (Array.isArray(parameters)) return parameters.map(bindable);
-  return Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, bindable(value)]),
-  );
+/** The statement and its values, as the package takes them. */
+function bound(sql: string, parameters: SqlParameters): [string, unknown] {
+  if (isList(parameters)) {
+    const statement = placed(sql);
+    return [statement.sql, valuesOf(statement, parameters)];
+  }
+  const named = Object.entries(parameters).map(([name, value]) => [name, bindable(value)]);
+  return [sql, Object.fromEntries(named)];
 }
 
 /** Turns a call with a callback into a promise. */

@@ -88,3 +88,13 @@ test('a row with flags, times or JSON does not compile without their columns', (
   };
   expect(unnamed).toBeTypeOf('function');
 });
+
+test('a statement may use its parameters in any order and several times', async () => {
+  const text = (number: number) => `CAST($${number} AS text)`;
+  const sql = `SELECT ${text(3)} AS first, ${text(1)} AS second, ${text(3)} AS third
+    WHERE ${text(2)} = 'b'`;
+  const ask = () => select<object>(sql, ['a', 'b', 'c']);
+  const found = [{ first: 'c', second: 'a', third: 'c' }];
+  expect(await ask()).toEqual(found);
+  expect(await transaction(ask)).toEqual(found);
+});

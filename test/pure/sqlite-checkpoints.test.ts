@@ -16,7 +16,7 @@ async function openTable() {
     await run('BEGIN IMMEDIATE');
     for (let row = 0; row < rows; row += 1)
       // A row fills a page of 4 KiB.
-      await run('INSERT INTO words VALUES (?)', ['x'.repeat(3000)]);
+      await run('INSERT INTO words VALUES ($1)', ['x'.repeat(3000)]);
     await run('COMMIT');
     // Read before any other task of the event loop can run.
     return statSync(file).size;
