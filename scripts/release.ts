@@ -1,27 +1,37 @@
+import { fork } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { digestOf, gzip, writeTar } from './release/archive.ts';
-import { writePackage } from './release/deb.ts';
-import { addImage, finishLayout, type Image } from './release/image.ts';
+import { parseArgs } from 'node:util';
+import { digestOf, writeTar } from './release/archive.ts';
+import { finishLayout, type Image } from './release/image.ts';
+import { type Packing, packings, type Sent } from './release/pack.ts';
 import { writeBill } from './release/sbom.ts';
-import { archs, buildSources, run, writeTree } from './release/tree.ts';
+import { type Arch, archs, buildSources, run } from './release/tree.ts';
+import { versionOf } from './release/version.ts';
 
 // `npm run release [-- DIR]` writes archives, packages and images of the last commit, to DIR or
 // dist/release. The same commit gives the same bytes. docs/install.md lists the needed programs.
 
+const usage = `Usage: npm run release -- [DIR] [--only deb|archive|image] [--arch amd64|arm64]
+
+Builds the last commit, and writes the files to DIR (dist/release).
+  --only KIND  only these files; repeat the option for several kinds
+  --arch ARCH  only for this processor
+`;
+
+const start = performance.now();
 const checkout = dirname(import.meta.dirname);
-const release = resolve(process.argv[2] ?? join(checkout, 'dist/release'));
-const cache = join(checkout, '.tmp/packages');
+const { only, arches, folder } = readOptions();
+const release = resolve(folder ?? join(checkout, 'dist/release'));
 
 const [commit = '', date = '', time = ''] = run(
   checkout,
@@ -35,6 +45,7 @@ if (run(checkout, 'git', 'status', '--porcelain') !== '')
   say('This checkout has changes that are not committed. The release does not contain them.');
 if (existsSync(release) && !isRelease(release))
   throw new Error(`${release} is neither empty nor a release`);
+const version = versionOf(checkout, { commit, date });
 const work = mkdtempSync(join(tmpdir(), 'idctl-release-'));
 const made = join(work, 'release');
 try {
@@ -49,50 +60,69 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 
+function readOptions() {
+  const options = {
+    only: { type: 'string', multiple: true },
+    arch: { type: 'string', multiple: true },
+    help: { type: 'boolean' },
+  } as const;
+  try {
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    const kinds: string[] = values.only ?? [...packings];
+    const names: string[] = values.arch ?? archs.map(({ debian }) => debian);
+    const only = packings.filter((kind) => kinds.includes(kind));
+    const arches = archs.filter(({ debian }) => names.includes(debian));
+    const unknown = [...kinds, ...names].filter(
+      (word) => !only.some((kind) => kind === word) && !arches.some((arch) => arch.debian === word),
+    );
+    if (unknown.length > 0 || positionals.length > 1)
+      throw new Error(`unknown argument: ${unknown[0] ?? positionals[1]}`);
+    if (values.help !== true) return { only, arches, folder: positionals[0] };
+    process.stdout.write(usage);
+    process.exit();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n${usage}`);
+    process.exit(2);
+  }
+}
+
 function isRelease(folder: string): boolean {
   return readdirSync(folder).length === 0 || existsSync(join(folder, 'release.json'));
 }
 
 async function write(): Promise<void> {
-  say(`Building commit ${commit.slice(0, 12)}`);
-  const sources = buildSources(checkout, work, commit, date);
-  const { version } = JSON.parse(readFileSync(join(sources, 'package.json'), 'utf8')) as {
-    version: string; // npm requires it.
-  };
+  say(`Building ${version}, commit ${commit.slice(0, 12)}`);
+  const sources = buildSources(checkout, work, { version, commit, date });
   const layout = join(work, 'layout');
   mkdirSync(layout);
-  const images: Image[] = [];
-  for (const arch of archs) {
-    say(`Packing for ${arch.node}`);
-    const tree = join(work, arch.node);
-    writeTree(sources, tree, arch);
-    const place = (name: string): string => {
-      mkdirSync(join(work, name));
-      return join(work, name);
-    };
-    writePackage(join(made, `idctl_${version}_${arch.debian}.deb`), place(`deb-${arch.node}`), {
-      ...{ arch, sources, tree, version, commit, epoch },
-    });
-    images.push(
-      await addImage(layout, place(`image-${arch.node}`), cache, {
-        ...{ arch, tree, version, commit, epoch },
-        base: join(sources, 'packaging/base.json'),
-      }),
-    );
-    for (const path of ['config', 'docs', 'man', 'completions', 'README.md', 'CHANGELOG.md'])
-      run(sources, 'cp', '--recursive', path, tree);
-    const name = `idctl-${version}-linux-${arch.node}`;
-    writeTar(tree, join(made, `${name}.tar`), { epoch, prefix: name });
-    gzip(join(made, `${name}.tar`));
+  const images = (await Promise.all(arches.map((arch) => pack(arch, sources, layout)))).flat();
+  if (only.includes('image')) {
+    finishLayout(layout, images, version);
+    writeTar(layout, join(made, `idctl-${version}.oci.tar`), { epoch });
   }
-  finishLayout(layout, images, version);
-  writeTar(layout, join(made, `idctl-${version}.oci.tar`), { epoch });
   writeBill(sources, join(made, `idctl-${version}.cdx.json`), epoch);
-  describe(version, images);
+  describe(images);
+}
+
+/** Packs the files of one processor in a process of its own. Returns its image, if it has one. */
+async function pack(arch: Arch, sources: string, layout: string): Promise<Image[]> {
+  const packing: Packing = { arch, sources, layout, only, version, commit, epoch, work, made };
+  const cache = join(checkout, '.tmp/packages');
+  const child = fork(join(import.meta.dirname, 'release/pack.ts'), [
+    JSON.stringify({ ...packing, cache }),
+  ]);
+  const images: Image[] = [];
+  child.on('message', (sent: Sent) => {
+    if ('said' in sent) say(sent.said);
+    else images.push(sent.image);
+  });
+  const code = await new Promise((done) => child.on('close', done));
+  if (code !== 0) throw new Error(`the files for ${arch.debian} were not made`);
+  return images;
 }
 
 /** Writes the digests and release.json, and prints the sizes. */
-function describe(version: string, images: Image[]): void {
+function describe(images: Image[]): void {
   const files = readdirSync(made)
     .sort()
     .map((name) => {
@@ -125,6 +155,9 @@ function inMegabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1).padStart(6)} MB`;
 }
 
+/** Prints a line with the time since the start. */
 function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  const seconds = Math.round((performance.now() - start) / 1000);
+  const passed = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  process.stdout.write(`${passed.padStart(5)}  ${text}\n`);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { bytesIn, digestOf, gzip, writeTar } from './archive.ts';
 import { writeBase } from './base.ts';
 import { type Arch, run } from './tree.ts';
+import { imageTagOf } from './version.ts';
 
 // An OCI image layout (OCI Image Format Specification 1.1), with one image for each processor.
 
@@ -125,6 +126,7 @@ function configOf(
 
 /** Writes the files that make the folder an image layout with these images. */
 export function finishLayout(layout: string, images: Image[], version: string): void {
+  const tag = imageTagOf(version);
   writeFileSync(join(layout, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}');
   const list = blob(
     layout,
@@ -138,9 +140,9 @@ export function finishLayout(layout: string, images: Image[], version: string): 
     }),
   );
   const annotations = {
-    'org.opencontainers.image.ref.name': version,
+    'org.opencontainers.image.ref.name': tag,
     // Docker and Podman give the image this name when they load it.
-    'io.containerd.image.name': `docker.io/library/idctl:${version}`,
+    'io.containerd.image.name': `docker.io/library/idctl:${tag}`,
   };
   writeFileSync(
     join(layout, 'index.json'),
@@ -160,14 +162,15 @@ export function finishLayout(layout: string, images: Image[], version: string): 
     const end = architecture === 'amd64' ? '' : `-${architecture}`;
     return {
       Config: pathOf(config.digest),
-      RepoTags: [`idctl:${version}${end}`],
+      RepoTags: [`idctl:${tag}${end}`],
       Layers: layers.map(({ digest }) => pathOf(digest)),
     };
   }
 }
 
 function blob(layout: string, mediaType: string, text: string): Descriptor {
-  const file = join(layout, 'blob');
+  // Each processor has a process of its own, and all share the layout.
+  const file = join(layout, `blob.${process.pid}`);
   writeFileSync(file, text);
   return keep(layout, mediaType, file);
 }

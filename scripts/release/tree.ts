@@ -53,13 +53,15 @@ export function run(cwd: string, program: string, ...words: string[]): string {
 export function buildSources(
   checkout: string,
   folder: string,
-  commit: string,
-  date: string,
+  { version, commit, date }: { version: string; commit: string; date: string },
 ): string {
   const sources = join(folder, 'sources');
   mkdirSync(sources, { recursive: true });
   run(checkout, 'sh', '-c', 'git archive "$1" | tar x -C "$2"', 'sh', commit, sources);
   addPackages(sources, '--include=dev', '--include=optional');
+  const manifest = join(sources, 'package.json');
+  const written = readFileSync(manifest, 'utf8');
+  writeFileSync(manifest, written.replace(/(?<="version": ")[^"]*/, version));
   execFileSync(join(sources, 'node_modules/.bin/node'), ['scripts/build.ts'], {
     cwd: sources,
     env: { ...process.env, BUILT_FROM: `${commit} ${date}` },

@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:f
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { imageTagOf } from '../../scripts/release/version.ts';
 import { untilReady } from './daemon.ts';
 import { type Client, createClient } from './http.ts';
 import { blocksIn } from './operations.ts';
@@ -23,11 +24,13 @@ export async function run(program: string, words: string[], options: object = {}
 
 const checkout = resolve(import.meta.dirname, '../..');
 
-/** Writes a release of the last commit into `folder`. */
-export async function makeRelease(folder: string, env: Record<string, string> = {}): Promise<void> {
-  await run(process.execPath, [join(checkout, 'scripts/release.ts'), folder], {
-    env: { ...process.env, ...env },
-  });
+/** Runs scripts/release.sh, which makes a release of the last commit. Returns what it prints. */
+export async function makeRelease(
+  words: string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const options = { env: { ...process.env, ...env } };
+  return (await run(join(checkout, 'scripts/release.sh'), words, options)).stdout;
 }
 
 /** A release, and the URL of its daemons in the test. */
@@ -64,6 +67,7 @@ export async function openRelease(): Promise<Release> {
     },
     typed: (heading, at) =>
       blockBelow(heading, at)
+        .replaceAll(/idctl:0\.[12]\.0/g, `idctl:${imageTagOf(about.version)}`)
         .replaceAll(/0\.[12]\.0/g, about.version)
         .replaceAll('_amd64', `_${process.arch === 'x64' ? 'amd64' : 'arm64'}`)
         .replaceAll('-x64', `-${process.arch}`)

@@ -15,7 +15,7 @@ export async function setup(): Promise<void> {
   const named = process.env['IDCTL_TEST_RELEASE'];
   if (named === undefined) folder = mkdtempSync(join(tmpdir(), 'idctl-packages-'));
   const release = named ?? join(`${folder}`, 'release');
-  if (!existsSync(release)) await makeRelease(release);
+  if (!existsSync(release)) await makeRelease([release]);
   process.env['IDCTL_TEST_RELEASE'] = release;
 }
 

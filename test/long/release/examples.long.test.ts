@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
+import { imageTagOf } from '../../../scripts/release/version.ts';
 import { counterpartMissing, rootMissing } from '../../support/counterpart.ts';
 import { type Engines, startEngines } from '../../support/engines.ts';
 import { openRelease, type Release } from '../../support/release.ts';
@@ -34,9 +35,13 @@ describe.skipIf(skipped)('the examples for the image', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  const image = () => `idctl:${imageTagOf(release.version)}`;
+
   /** The text of an example, with this version. */
   const example = (name: string) =>
-    readFileSync(join(config, name), 'utf8').replaceAll('0.1.0', release.version);
+    readFileSync(join(config, name), 'utf8')
+      .replaceAll('idctl:0.1.0', image())
+      .replaceAll('0.1.0', release.version);
 
   /** The commands in the comment at the top of an example. */
   const typed = (name: string) =>
@@ -70,7 +75,7 @@ describe.skipIf(skipped)('the examples for the image', () => {
 
   test('Docker Compose starts idctl with PostgreSQL, and finds it healthy', async () => {
     const shown = await run(typed('compose.yaml'));
-    expect(shown).toContain(`Loaded image: idctl:${release.version}\n`);
+    expect(shown).toContain(`Loaded image: ${image()}\n`);
     expect(shown).toMatch(/^Password: +as given$/m);
     const health = "docker inspect --format '{{.State.Health.Status}}' idctl-idctl-1";
     const settled = `until state=$(${health}); [ "$state" != starting ]; do sleep 1; done`;

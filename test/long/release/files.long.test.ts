@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -27,12 +27,25 @@ describe.skipIf(rootMissing() || counterpartMissing('lintian'))('a release', () 
 
   test('has the same bytes for the same commit, and SHA256SUMS names each file', async () => {
     const again = join(folder, 'again');
-    await makeRelease(again, { TZ: 'Pacific/Auckland', LC_ALL: 'C.UTF-8' });
+    const PATH = pathWithoutNode(join(folder, 'bin'));
+    await expect(run('node', ['--version'], { env: { PATH } })).rejects.toThrow('ENOENT');
+    await makeRelease([again], { PATH, TZ: 'Pacific/Auckland', LC_ALL: 'C.UTF-8' });
     const sums = await readFile(join(release.folder, 'SHA256SUMS'), 'utf8');
     expect(await readFile(join(again, 'SHA256SUMS'), 'utf8')).toBe(sums);
     await rm(again, { recursive: true });
     await run('sh', ['-euc', release.typed('Installing idctl', 0)], { cwd: release.folder });
     expect(sums.trim().split('\n')).toHaveLength(readdirSync(release.folder).length - 1);
+  }, 3_600_000);
+
+  test('can be made of one kind for one processor, and the output says how long it takes', async () => {
+    const only = join(folder, 'only');
+    const said = await makeRelease([only, '--only', 'deb', '--arch', 'amd64']);
+    expect(said).toMatch(/^ +\d+:\d\d {2}amd64: Debian package$/m);
+    const name = `idctl_${release.version}_amd64.deb`;
+    expect(readdirSync(only).filter((one) => one.endsWith('.deb'))).toEqual([name]);
+    expect(readdirSync(only).some((one) => /\.(gz|tar)$/.test(one))).toBe(false);
+    expect(await readFile(join(only, name))).toEqual(await readFile(release.file('_amd64.deb')));
+    await expect(makeRelease([only, '--arch', 'i386'])).rejects.toThrow('unknown argument: i386');
   }, 3_600_000);
 
   test('has every file for both processors, and no image is larger than 180 MB', async () => {
@@ -112,3 +125,13 @@ describe.skipIf(rootMissing() || counterpartMissing('lintian'))('a release', () 
     expect(stdout).toMatch(/master\.key/);
   });
 });
+
+/** A folder with the programs of this machine, as a path, except Node and npm. */
+function pathWithoutNode(bin: string): string {
+  mkdirSync(bin);
+  for (const place of ['/usr/sbin', '/usr/bin'])
+    for (const name of readdirSync(place))
+      if (!/^(node|npm|npx|corepack)/.test(name) && !existsSync(join(bin, name)))
+        symlinkSync(join(place, name), join(bin, name));
+  return bin;
+}

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { imageTagOf } from '../../../scripts/release/version.ts';
 import { type Containers, openContainers } from '../../support/containers.ts';
 import { counterpartMissing, rootMissing } from '../../support/counterpart.ts';
 import { openRelease, type Release } from '../../support/release.ts';
@@ -46,7 +47,7 @@ describe.skipIf(skipped)('the image', () => {
     ).rejects.toMatchObject({ code: 1 });
 
     // A command that waits for input stops too. Before its program is loaded, it ignores signals.
-    await containers.run(`docker run --detach --interactive --name waits idctl:${release.version} \
+    await containers.run(`docker run --detach --interactive --name waits idctl:${imageTagOf(release.version)} \
       init --yes --owner-password-stdin
       until docker kill --signal TERM waits; [ "$(docker inspect --format '{{.State.Running}}' waits)" = false ]
       do sleep 1; done`);

@@ -44,7 +44,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     await writeDebian(root(), 'bookworm', bootable);
     const file = release.file(`_${processor}.deb`);
     cpSync(file, join(root(), 'root', basename(file)));
-    newer = `${release.version}+next`;
+    newer = `${release.version}.next`;
     const path = join(root(), `root/idctl_${newer}_${processor}.deb`);
     await writeNewer(file, path, newer, join(folder, 'newer'));
     await writeFile(join(root(), 'root/password'), secret);
