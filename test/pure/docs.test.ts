@@ -38,3 +38,21 @@ test.each(withCommands)('every command of %s can be typed', (page) => {
   ];
   expect(faults.filter(([, fault]) => fault !== null)).toEqual([]);
 });
+
+test('docs/README.md leads to every page for users in at most two clicks, and README.md to it', () => {
+  const linked = (page: string) =>
+    [...textOf(page).matchAll(/\]\(([^)#\s]+\.md)(?:#[^)]*)?\)/g)].map(([, to = '']) =>
+      join(dirname(page), to),
+    );
+  const first = linked('docs/README.md');
+  const reached = new Set([...first, ...first.filter((page) => existsSync(page)).flatMap(linked)]);
+  expect(userPages.filter((page) => page !== 'docs/README.md' && !reached.has(page))).toEqual([]);
+  expect(linked('README.md')).toContain('docs/README.md');
+});
+
+test.each(userPages.filter((page) => page !== 'README.md'))(
+  '%s begins with what it is for',
+  (page) => {
+    expect(textOf(page)).toMatch(/^# .+\n\nUse .+ (to|if) /);
+  },
+);
