@@ -10,6 +10,7 @@ import {
   worded,
 } from '../next.ts';
 import { shellWord } from '../text/shell-word.ts';
+import { asTyped } from './typed-program.ts';
 
 /** The command for each operation. Its arguments stand in angle brackets, by their names. */
 export const commands: Record<OperationName, string> = {
@@ -107,7 +108,10 @@ export function isCopied(next: Next): boolean {
   return partsOf(next).some((part) => typeof part !== 'string');
 }
 
-/** Starts the daemon: its unit, if systemd runs the instance that root has set up. */
+/**
+ * Starts the daemon: its unit, if systemd runs the instance that root has set up. Not yet as it is
+ * typed here.
+ */
 export function startCommand(env: Environment, configFile: string | undefined): string {
   const isOfUnit = (configFile ?? (env['IDCTL_CONFIG'] || systemFile())) === systemFile();
   return isOfUnit && hasUnit(env) ? 'systemctl start idctl' : 'idctl serve';
@@ -117,7 +121,7 @@ const placeholders: Record<string, string> = { user: 'EMAIL' };
 
 /** The command with its arguments as words of a shell, and placeholders for the unknown ones. */
 export function commandOf({ operation, with: given = {} }: Todo): string {
-  if (operation === 'serve') return startCommand(process.env, undefined);
+  if (operation === 'serve') return asTyped(startCommand(process.env, undefined));
   const values: Record<string, string | undefined> = { ...given };
   const spelling = commands[operation].replace(/ \[(--\S+ <(\w+)>)\]/g, (_, option, name) =>
     values[name] === undefined ? '' : ` ${option}`,
@@ -132,7 +136,7 @@ export function commandOf({ operation, with: given = {} }: Todo): string {
     else if (/^-./.test(value) && !words.at(-1)?.startsWith('--')) dashed.push(shellWord(value));
     else words.push(shellWord(value));
   }
-  return [...words, ...(dashed.length === 0 ? [] : ['--', ...dashed])].join(' ');
+  return asTyped([...words, ...(dashed.length === 0 ? [] : ['--', ...dashed])].join(' '));
 }
 
 /** A replacer for `JSON.stringify`, which writes the hints of a view as text. */

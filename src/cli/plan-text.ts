@@ -4,6 +4,7 @@ import { escaped } from '../text/escape.ts';
 import { commandLine } from './command-line.ts';
 import type { SecretSource } from './document-secrets.ts';
 import { commandText } from './next.ts';
+import { asTyped } from './typed-program.ts';
 
 export type PlanView = z.output<typeof planView>;
 type Change = PlanView['changes'][number];
@@ -102,8 +103,8 @@ function secretsMade(changes: Change[], org: string): string[] {
   const webhooks = added.some(({ section }) => section === 'webhooks');
   const clients = changes.filter((change) => change.section === 'clients' && usesSecret(change));
   return [
-    ...(webhooks ? ['idctl webhook rotate ID'] : []),
-    ...clients.map(({ key }) => commandLine('idctl client rotate', key, `--org ${org}`)),
+    ...(webhooks ? [asTyped('idctl webhook rotate ID')] : []),
+    ...clients.map(({ key }) => asTyped(commandLine('idctl client rotate', key, `--org ${org}`))),
   ];
 }
 

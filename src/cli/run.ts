@@ -18,6 +18,7 @@ import {
 import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, failedResult, printSteps } from './steps.ts';
+import { asTyped } from './typed-program.ts';
 
 type Input = Record<string, unknown>;
 
@@ -145,7 +146,8 @@ export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: C
     here: (command) => {
       const [option, value] =
         door.server === null ? ['--config', flags.config] : ['--server', flags.server];
-      return value === undefined ? command : `${command} ${option} ${shellWord(value)}`;
+      const whole = value === undefined ? command : `${command} ${option} ${shellWord(value)}`;
+      return asTyped(whole);
     },
     every,
     list: async (operation, fields, none, given) =>

@@ -18,6 +18,7 @@ const others = [
   'IDCTL_ORG_NAME',
   'IDCTL_OWNER',
   'IDCTL_OWNER_PASSWORD_FILE',
+  'IDCTL_STARTED_AS',
 ];
 // Test variables, and the secrets that a document may name (security X12).
 const otherPrefixes = ['IDCTL_TEST_', 'IDCTL_SECRET_'];

@@ -29,7 +29,7 @@ export function fileFault(cause: unknown, wanted: 'read' | 'written'): string {
 export function accessHint(cause: unknown): string | undefined {
   const denied = ['EACCES', 'EPERM'].includes(codeOf(cause) ?? '');
   return denied
-    ? 'Let that user read it, and enter the folders above it; or run idctl as a user that can read it.'
+    ? 'Let that user read it, and enter the folders above it; or run the command as a user that can read it: sudo idctl …'
     : undefined;
 }
 

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+/** Prints how it was started. */
+const program =
+  'console.log(JSON.stringify({ pid: process.pid, arguments: process.argv.slice(2), umask: process.umask(), flags: process.execArgv, arenas: process.env.MALLOC_ARENA_MAX }))';
 const checkout = join(import.meta.dirname, '../..');
 let folder: string;
 let release: string;
@@ -16,10 +19,7 @@ beforeAll(() => {
   for (const path of ['bin', 'dist', 'node_modules/.bin'])
     mkdirSync(join(release, path), { recursive: true });
   copyFileSync(join(checkout, 'bin/idctl'), join(release, 'bin/idctl'));
-  writeFileSync(
-    join(release, 'dist/main.js'),
-    'console.log(JSON.stringify({ pid: process.pid, arguments: process.argv.slice(2), umask: process.umask(), flags: process.execArgv, arenas: process.env.MALLOC_ARENA_MAX }))',
-  );
+  writeFileSync(join(release, 'dist/main.js'), program);
   symlinkSync(process.execPath, join(release, 'node_modules/.bin/node'));
   symlinkSync('releases/1', join(folder, 'lib/idctl/current'));
   mkdirSync(join(folder, 'bin'));
@@ -37,6 +37,32 @@ test('idctl is found through its links from any folder, and passes its arguments
     encoding: 'utf8',
   });
   expect(told(stdout).arguments).toEqual(['org', 'create', 'Acme Ltd', '', '*']);
+});
+
+test('a hint names idctl by its path unless the shell finds it, and with sudo if the person used it', () => {
+  const script = `import { asTyped } from ${JSON.stringify(join(checkout, 'src/cli/typed-program.ts'))};
+    console.log(asTyped('idctl serve'));`;
+  writeFileSync(join(release, 'dist/main.js'), script);
+  writeFileSync(join(release, 'package.json'), '{ "type": "module" }');
+  const hint = (path: string, PATH: string, more: Record<string, string> = {}) =>
+    execFileSync(path, { cwd: folder, encoding: 'utf8', env: { PATH, ...more } }).trim();
+  const usual = '/usr/bin:/bin';
+  const found = `${join(folder, 'bin')}:${usual}`;
+  try {
+    // The folder has a space in its name.
+    expect(hint(bin, usual)).toBe(`'${bin}' serve`);
+    expect(hint('bin/idctl', usual)).toBe('bin/idctl serve');
+    expect(hint('idctl', found)).toBe('idctl serve');
+    expect(hint(bin, found)).toBe('idctl serve');
+    const used = { SUDO_USER: 'ada' };
+    expect(hint('idctl', found, used)).toBe('sudo idctl serve');
+    expect(hint('bin/idctl', usual, used)).toBe('sudo bin/idctl serve');
+    expect(hint('idctl', found, { SUDO_USER: 'root' })).toBe('idctl serve');
+    // sudo does not pass on IDCTL_CONFIG.
+    expect(hint('idctl', found, { ...used, IDCTL_CONFIG: '/x' })).toBe('idctl serve');
+  } finally {
+    writeFileSync(join(release, 'dist/main.js'), program);
+  }
 });
 
 test('X8 idctl runs with umask 077, whatever the caller’s umask is', () => {

@@ -33,7 +33,9 @@ test('common faults of a file are explained in words', () => {
     `may not be written by the user ${username}`,
   );
   expect(fileFault(withCode('ENOENT'), 'written')).toBe('is in a folder that does not exist');
-  expect(accessHint(withCode('EACCES'))).toMatch(/^Let that user read it/);
+  expect(accessHint(withCode('EACCES'))).toMatch(
+    /^Let that user read it.* or run the command .*: sudo idctl …$/,
+  );
   expect(accessHint(withCode('ENOENT'))).toBeUndefined();
   expect(fileFault(withCode('EIO'), 'read')).toBe('cannot be read: EIO');
 });

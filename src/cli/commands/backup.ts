@@ -20,6 +20,7 @@ import { becomeInstanceOwner, operatorName, readConfiguration } from '../operato
 import type { Fields } from '../output.ts';
 import { cleaningUp, withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
+import { asTyped } from '../typed-program.ts';
 
 /** The fields of a backup that a person sees. */
 export const backupFields: Fields<z.output<typeof backupView>> = [
@@ -188,5 +189,5 @@ function next({ here, flags }: Call, keepTokens: boolean): string {
   const passkeys =
     'Passkeys are a second factor only until their person signs in another way. A person under "Cannot sign in" has no other way: idctl user login-link EMAIL\n';
   const webhooks = `Webhooks are disabled, because this may be a test copy. To enable one: ${here('idctl webhook enable ID')}\n`;
-  return `Everyone must sign in again.\n${keepTokens ? '' : tokens + passkeys + webhooks}Next: ${start === 'idctl serve' ? here(start) : start}`;
+  return `Everyone must sign in again.\n${keepTokens ? '' : tokens + passkeys + webhooks}Next: ${start === 'idctl serve' ? here(start) : asTyped(start)}`;
 }

@@ -21,6 +21,7 @@ import { type Fields, masked } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
+import { asTyped } from '../typed-program.ts';
 
 /** The configuration and files of an instance, before or after its setup. */
 interface Site {
@@ -199,5 +200,5 @@ function next(call: Call, made: boolean, { loaded, configFile }: Site): string {
 /** A unit that has been started once also starts at boot. */
 function firstStart({ here }: Call, configFile: string): string {
   const command = startCommand(process.env, configFile);
-  return command === 'idctl serve' ? here(command) : 'systemctl enable --now idctl';
+  return command === 'idctl serve' ? here(command) : asTyped('systemctl enable --now idctl');
 }
