@@ -102,8 +102,15 @@ function userinfo({ app }: Door): RequestHandler {
       accept: 'application/json',
       ...(form === null ? {} : { form }),
     });
-    await answerWith(app, openRequest(app, request), { request, inner, response });
+    const value = form?.['access_token'] ?? bearerIn(request);
+    const named = { credential: { model: 'AccessToken' as const, value } };
+    await answerWith(app, openRequest(app, request), { request, inner, response, named });
   };
+}
+
+/** The Bearer token. The package checks it; this finds its rows with one statement. */
+function bearerIn({ headers }: Request): string | undefined {
+  return /^bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
 /** Answers clients at the token, introspection and revocation endpoints. Passes apps on. */
@@ -125,7 +132,7 @@ function ofClients({ app, origins }: Door): RequestHandler {
       accept: 'application/json',
       form,
     });
-    const named = { clientId, redeems: redeemedBy(form) };
+    const named = { clientId, credential: credentialIn(request, form) };
     await answerWith(app, openRequest(app, request), { request, inner, response, named });
   };
 }
@@ -142,18 +149,24 @@ async function receiveForm(request: Request, response: Response) {
   return received?.given ?? null;
 }
 
-/** The code or refresh token of a token request. */
-function redeemedBy(form: Record<string, unknown>): NamedInRequest['redeems'] {
+/** The code or token that a client's request redeems, asks about or revokes. */
+function credentialIn({ path }: Request, form: Record<string, unknown>): Credential {
+  if (!path.endsWith('/token'))
+    return form['token_type_hint'] === 'refresh_token'
+      ? { model: 'RefreshToken', value: form['token'] }
+      : { model: 'AccessToken', value: form['token'] };
   if (form['grant_type'] === 'refresh_token')
     return { model: 'RefreshToken', value: form['refresh_token'] };
   return { model: 'AuthorizationCode', value: form['code'] };
 }
 
+type Credential = NonNullable<NamedInRequest['credential']>;
+
 interface Exchange {
   request: Request;
   inner: IncomingMessage;
   response: Response;
-  /** The client and code that the request names, to read them with one statement. */
+  /** The client and credential that the request names, to read them with one statement. */
   named?: NamedInRequest;
   /** The cookie that the forms of this browser are bound to. */
   browser?: string;

@@ -46,22 +46,65 @@ test('a member signs in to an application with openid-client, and userinfo retur
   expect(info).toMatchObject({ email: app.email, groups: ['member'], sid: claims?.['sid'] });
 });
 
+/** The tables that the statements of the work read or write, without locks on PostgreSQL. */
+async function tablesOf(work: () => Promise<unknown>) {
+  const sequelize = servedDatabase();
+  const direct = directOf(sequelize);
+  const statements: string[] = [];
+  runDirectly(sequelize, {
+    ...direct,
+    read: (sql, ...more) => {
+      statements.push(sql);
+      return direct.read(sql, ...more);
+    },
+    run: (connection, sql, ...more) => {
+      statements.push(sql);
+      return direct.run(connection, sql, ...more);
+    },
+  });
+  await work().finally(() => runDirectly(sequelize, direct));
+  return statements.flatMap((sql) => {
+    if (/ FOR (KEY |NO KEY )?(SHARE|UPDATE)$/.test(sql)) return [];
+    return /\b(?:UPDATE|INTO|FROM)\s+(\w+)/.exec(sql)?.[1] ?? [];
+  });
+}
+
 test('each request of a sign-in reads its rows from the database, and no row twice', async () => {
   const app = await application(idctl);
   const browser = await browserOf(idctl, app.email);
   await app.signIn(browser);
-  const sequelize = servedDatabase();
-  const direct = directOf(sequelize);
-  const statements: string[] = [];
-  const read: typeof direct.read = (...statement) => {
-    statements.push(statement[0]);
-    return direct.read(...statement);
+  const tables = await tablesOf(() => app.signIn(browser, { scope: 'openid email' }));
+  expect(tables).toEqual([
+    // The authorization request: who asks, then client, grant and membership, then the new code.
+    ...['sessions', 'clients', 'counters', 'provider_records'],
+    // The token request: all rows of the code, then the spent code and the new token.
+    ...['clients', 'provider_records', 'provider_records'],
+  ]);
+});
+
+test('userinfo, introspection and a refresh read all their rows with one statement', async () => {
+  const app = await application(idctl);
+  const scope = 'openid email offline_access';
+  const tokens = await app.signIn(await browserOf(idctl, app.email), { scope });
+  const { access_token: access, refresh_token: refresh = '' } = tokens;
+  const userinfo = () => openid.fetchUserInfo(app.config, access, app.member.id);
+  expect(await tablesOf(userinfo)).toEqual(['provider_records']);
+  const introspect = async (hint?: Record<string, string>) => {
+    const found = await openid.tokenIntrospection(app.config, access, hint);
+    expect(found).toMatchObject({ active: true });
   };
-  runDirectly(sequelize, { ...direct, read });
-  await app.signIn(browser, { scope: 'openid email' });
-  runDirectly(sequelize, direct);
-  const tables = statements.map((sql) => / FROM (\w+)/.exec(sql)?.[1]);
-  expect(tables).toEqual(['sessions', 'clients', 'clients', 'accounts']);
+  const hinted = { token_type_hint: 'access_token' };
+  expect(await tablesOf(() => introspect(hinted))).toEqual(['clients']);
+  // Without a hint, the package looks for a refresh token too.
+  expect(await tablesOf(introspect)).toEqual(['clients', 'provider_records']);
+  const refreshed = await tablesOf(() => openid.refreshTokenGrant(app.config, refresh));
+  expect(refreshed).toEqual([
+    'clients',
+    // The spent token, its limit, and the use of the session.
+    ...['provider_records', 'counters', 'sessions'],
+    // The new tokens.
+    ...['provider_records', 'provider_records'],
+  ]);
 });
 
 test('the claims have the given and family name if SCIM provides them', async () => {

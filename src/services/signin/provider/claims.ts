@@ -1,11 +1,9 @@
 import type { AccountClaims } from 'oidc-provider';
 import { z } from 'zod';
-import type { Context } from '../../../context.ts';
 import { isProvedForGood } from '../../../database/models/account.ts';
 import { wholeSeconds } from '../../foundation/time.ts';
 import { rolesOf } from '../../tenancy/clients/admits.ts';
-import { type ClaimedPerson, readPerson } from './claims.sql.ts';
-import type { ClientRow } from './client-row.sql.ts';
+import type { ClaimedPerson } from './claims.sql.ts';
 
 /** The claims that each scope gives, in userinfo and in the ID token. */
 export const claimsByScope = {
@@ -19,15 +17,16 @@ const named = z.object({
   name: z.object({ givenName: z.string().optional(), familyName: z.string().optional() }),
 });
 
-/** The claims of a member of the client's organization, without data of other organizations. */
+/**
+ * The claims of a member of the client's organization, without data of other organizations. For
+ * a person who is not a member, only their id and session.
+ */
 export async function claimsOf(
-  ctx: Pick<Context, 'config'>,
-  client: Pick<ClientRow, 'organizationId'>,
+  person: ClaimedPerson | null,
   accountId: string,
   sessionId: string,
   scope: string,
 ): Promise<AccountClaims> {
-  const person = await readPerson(ctx, client.organizationId, accountId);
   const claims = { sub: accountId, sid: sessionId };
   if (person === null) return claims;
   const { email, emailProof, name, locale, organizationId, slug } = person;

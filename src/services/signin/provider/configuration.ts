@@ -4,7 +4,7 @@ import { sessionSeconds } from '../../foundation/time.ts';
 import { adapterOf, cookieName, markOfRequest } from './adapters.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
 import { createPolicy, findGrant, scopes } from './policy.ts';
-import { readBarred } from './read-once.ts';
+import { readBarred, readMember } from './read-once.ts';
 import { type ProviderRequest, requestNow } from './request.ts';
 import { acrValues } from './strength.ts';
 
@@ -140,10 +140,11 @@ async function findAccount({ oidc }: KoaContextWithOIDC, accountId: string, toke
   const sessionId = String(bound ?? visit.session?.id);
   return {
     accountId,
-    claims: (_use: string, scope: string) => {
+    claims: async (_use: string, scope: string) => {
       const client = visit.clients.get(clientId);
       if (client === undefined) throw new errors.InvalidClient('no client');
-      return claimsOf(visit.ctx, client, accountId, sessionId, scope);
+      const person = await readMember(visit, client, accountId);
+      return claimsOf(person, accountId, sessionId, scope);
     },
   };
 }

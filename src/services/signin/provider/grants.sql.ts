@@ -2,6 +2,7 @@ import type { Context } from '../../../context.ts';
 import type { Client } from '../../../database/models/client.ts';
 import { execute, select } from '../../../database/select.ts';
 import { idleSince, isSessionLive } from '../../people/sessions/live.sql.ts';
+import { isBarred, membershipAt } from '../../tenancy/clients/admits.sql.ts';
 
 // The SQL of grants, codes and tokens. A grant allows one client to use one session. Each code and
 // token has the id of its grant.
@@ -60,6 +61,35 @@ export async function findGrantedClient(grantId: string): Promise<GrantedClient 
     [grantId],
   );
   return client;
+}
+
+/** A code, token or grant to store. */
+export interface NewRecord {
+  id: string;
+  model: string;
+  grantId: string | undefined;
+  sessionId: string;
+  clientId: string;
+  payload: object;
+  expiresAt: Date;
+}
+
+/** Stores a record if the account may use the client now; returns whether it did. */
+export async function insertRecord(
+  ctx: Pick<Context, 'config'>,
+  { id, model, grantId, sessionId, clientId, payload, expiresAt }: NewRecord,
+  accountId: string,
+): Promise<boolean> {
+  const inserted = await select(
+    `INSERT INTO provider_records (id, model, grant_id, session_id, client_id, payload, expires_at)
+      SELECT $1, $2, $3, $4, c.id, $6, $7 FROM clients c JOIN accounts a ON a.id = $8
+      LEFT JOIN ${membershipAt(ctx, 'c.organization_id')}
+      LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = c.project_id
+      WHERE c.id = $5 AND NOT ${isBarred} RETURNING id`,
+    [id, model, grantId, sessionId, clientId, JSON.stringify(payload), expiresAt, accountId],
+    { prepared: true },
+  );
+  return inserted.length > 0;
 }
 
 /** Deletes a code, token or grant, by the id of its row. */

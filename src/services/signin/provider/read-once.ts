@@ -1,9 +1,10 @@
 import { type Barred, barredFrom } from '../../tenancy/clients/admits.ts';
 import { clientIdOf } from '../../tenancy/clients/client.ts';
+import { type ClaimedPerson, readPerson } from './claims.sql.ts';
 import { type ClientRow, findClientRow } from './client-row.sql.ts';
 import { type GrantOfSession, grantsOf } from './grants.sql.ts';
 import { findLiveSession, type LiveSession } from './live-session.sql.ts';
-import { findStored, type Stored } from './reading.sql.ts';
+import { findStored, type ReadForRequest, type Stored } from './reading.sql.ts';
 import type { ProviderRequest } from './request.ts';
 
 // Reads rows for the package: those that this request has already read, or else with a new query.
@@ -51,7 +52,24 @@ export async function readBarred(
   client: ClientRow,
   accountId: string,
 ): Promise<Barred | null> {
-  return read?.session?.accountId === accountId && read.client.id === client.id
-    ? read.barred
-    : barredFrom(ctx, client, accountId);
+  return isAbout(read, client, accountId) ? read.barred : barredFrom(ctx, client, accountId);
+}
+
+/** The member of the client's organization, as the claims name them; null for other accounts. */
+export async function readMember(
+  { ctx, read }: ProviderRequest,
+  client: ClientRow,
+  accountId: string,
+): Promise<ClaimedPerson | null> {
+  return isAbout(read, client, accountId)
+    ? read.person
+    : readPerson(ctx, client.organizationId, accountId);
+}
+
+function isAbout(
+  read: ProviderRequest['read'],
+  client: ClientRow,
+  accountId: string,
+): read is ReadForRequest {
+  return read?.session?.accountId === accountId && read.client.id === client.id;
 }

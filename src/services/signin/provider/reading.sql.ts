@@ -11,6 +11,14 @@ import {
 import { type Barred, barredBy } from '../../tenancy/clients/admits.ts';
 import { rowIdOf } from '../../tenancy/clients/client.ts';
 import {
+  type ClaimedColumns,
+  type ClaimedPerson,
+  claimedColumns,
+  claimedJoins,
+  claimedKinds,
+  claimedOf,
+} from './claims.sql.ts';
+import {
   type ClientColumns,
   type ClientRow,
   clientColumns,
@@ -44,6 +52,8 @@ export interface ReadForRequest {
   sessionId: string | null;
   /** Why the session's account may not use the client; null if it may. */
   barred: Barred | null;
+  /** The session's account as a member of the client's organization, or null. */
+  person: ClaimedPerson | null;
   grantId: string | null;
   /** The code or token, and the grant. */
   records: Stored[];
@@ -51,14 +61,15 @@ export interface ReadForRequest {
 
 /** The client, session and credential that a request names. */
 export interface NamedInRequest {
-  clientId: unknown;
+  /** The client; if absent, that of the credential. */
+  clientId?: unknown;
   /** The session of the browser. */
   sessionId?: string | null;
-  /** The code or refresh token that the request redeems. */
-  redeems?: { model: 'AuthorizationCode' | 'RefreshToken'; value: unknown } | undefined;
+  /** The code or token that the request redeems, uses or asks about. */
+  credential?: { model: 'AuthorizationCode' | 'RefreshToken' | 'AccessToken'; value: unknown };
 }
 
-interface Row extends ClientColumns, SessionColumns, AdmissionFacts {
+interface Row extends ClientColumns, SessionColumns, AdmissionFacts, ClaimedColumns {
   sessionId: string | null;
   /** The account, if the session is live. */
   usableId: string | null;
@@ -70,22 +81,34 @@ interface Row extends ClientColumns, SessionColumns, AdmissionFacts {
   grantId: string | null;
 }
 
-const statement = (ctx: Context) => `SELECT ${clientColumns}, ${sessionColumns}, ${standingColumns},
+const statement = (
+  ctx: Context,
+  from: string,
+) => `SELECT ${clientColumns}, ${sessionColumns}, ${standingColumns}, ${claimedColumns},
     s.id AS "sessionId", a.id AS "usableId", r.id AS "recordId", r.payload AS "recordPayload",
     r.consumed_at AS "recordConsumedAt", g.id AS "grantRow", g.payload AS "grantPayload",
     g.grant_id AS "grantId"
-  FROM clients c
-  LEFT JOIN provider_records r ON r.id = $2 AND r.client_id = c.id
-  LEFT JOIN sessions s ON s.id = COALESCE(r.session_id, $3)
-  LEFT JOIN accounts a ON a.id = s.account_id AND ${isUsable('$4', '$5')}
+  FROM ${from}
+  LEFT JOIN sessions s ON s.id = COALESCE(r.session_id, $2)
+  LEFT JOIN accounts a ON a.id = s.account_id AND ${isUsable('$3', '$4')}
   LEFT JOIN ${membershipAt(ctx, 'c.organization_id')}
   LEFT JOIN project_memberships p ON p.account_id = a.id AND p.project_id = c.project_id
-  LEFT JOIN provider_records g ON g.session_id = s.id AND g.client_id = c.id AND g.model = 'Grant'
-  WHERE c.id = $1`;
+  ${claimedJoins}
+  LEFT JOIN provider_records g ON g.session_id = s.id AND g.client_id = c.id AND g.model = 'Grant'`;
+
+const ofClient = (ctx: Context) =>
+  `${statement(
+    ctx,
+    'clients c LEFT JOIN provider_records r ON r.id = $1 AND r.client_id = c.id',
+  )} WHERE c.id = $5`;
+
+const ofCredential = (ctx: Context) =>
+  `${statement(ctx, 'provider_records r JOIN clients c ON c.id = r.client_id')} WHERE r.id = $1`;
 
 const columns = {
   ...clientKinds,
   ...sessionKinds,
+  ...claimedKinds,
   recordPayload: 'json',
   grantPayload: 'json',
 } as const;
@@ -93,15 +116,18 @@ const columns = {
 /** Reads the rows that the request names, with one statement; null without a known client. */
 export async function readNamed(
   ctx: Context,
-  named: NamedInRequest,
+  { clientId, sessionId = null, credential }: NamedInRequest,
 ): Promise<ReadForRequest | null> {
-  const { clientId, sessionId = null, redeems } = named;
+  const value = credential?.value;
+  const recordId = typeof value === 'string' && credential ? idOf(credential.model, value) : null;
+  const shared = [recordId, sessionId, ctx.now, idleSince(ctx)];
   const id = typeof clientId === 'string' ? rowIdOf(clientId) : null;
-  if (id === null) return null;
-  const value = redeems?.value;
-  const recordId = typeof value === 'string' && redeems ? idOf(redeems.model, value) : null;
-  const given = [id, recordId, sessionId, ctx.now, idleSince(ctx)];
-  const [row] = await select<Row>(statement(ctx), given, { prepared: true, columns });
+  if (id === null && (clientId !== undefined || recordId === null)) return null;
+  const [row] = await select<Row>(
+    id === null ? ofCredential(ctx) : ofClient(ctx),
+    id === null ? shared : [...shared, id],
+    { prepared: true, columns },
+  );
   if (row === undefined) return null;
   const client = clientOf(row);
   const { recordPayload, recordConsumedAt, grantRow, grantPayload } = row;
@@ -114,6 +140,7 @@ export async function readNamed(
     session: row.sessionId === null || row.usableId === null ? null : sessionOf(row.sessionId, row),
     sessionId: row.sessionId,
     barred: barredBy(client, row),
+    person: claimedOf(row),
     grantId: row.grantId,
     records,
   };

@@ -1,13 +1,11 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { Context } from '../../../context.ts';
-import { insertRow } from '../../../database/select.ts';
+import { hold } from '../../../database/hold.ts';
 import { transaction, unsynced } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
-import { holdAdmitted } from '../../tenancy/clients/admits.ts';
 import { eventOfClient } from '../../tenancy/clients/client.ts';
-import type { ClientRow } from './client-row.sql.ts';
 import {
   consumeRecord,
   deleteRecord,
@@ -15,6 +13,8 @@ import {
   endGrant,
   findGrantedClient,
   findGrantId,
+  insertRecord,
+  type NewRecord,
   touchSession,
 } from './grants.sql.ts';
 import { readRecord } from './read-once.ts';
@@ -73,29 +73,29 @@ async function keep(
   const row = {
     id: idOf(model, id),
     model,
-    grant_id: isGrant ? id : rest.grantId,
-    session_id: sessionId,
-    client_id: client.id,
+    grantId: isGrant ? id : rest.grantId,
+    sessionId,
+    clientId: client.id,
     payload: rest,
-    expires_at: new Date(rest.exp * 1000),
+    expiresAt: new Date(rest.exp * 1000),
   };
-  const hold = () => requireAdmitted(ctx, model, client, accountId);
-  if (model === 'AccessToken') return keepAccess(ctx, row, hold);
+  const insert = () => insertAdmitted(ctx, row, accountId);
+  if (model === 'AccessToken') return keepAccess(ctx, accountId, insert);
   // A code lost in a power cut is requested again, so its write need not be synced.
   const write = model === 'AuthorizationCode' ? unsynced : transaction;
   await write(async () => {
-    await hold();
+    await hold.accounts([accountId], 'beside');
     // A code counts as two: itself, and the tokens that it gives.
     if (model === 'AuthorizationCode') await requireTurn(ctx, sessionId, client.id, 2);
-    await insertRow('provider_records', row);
+    await insert();
   });
 }
 
 /** Stores an access token. If a code gives it, spends the code in the same transaction. */
 async function keepAccess(
   ctx: Context,
-  row: Record<string, unknown>,
-  hold: () => Promise<void>,
+  accountId: string,
+  insert: () => Promise<void>,
 ): Promise<void> {
   const { AuthorizationCode: source, RefreshToken: refreshed } = Provider.ctx?.oidc.entities ?? {};
   // Without this check, a code that the package no longer shows here would stay unspent.
@@ -105,26 +105,22 @@ async function keepAccess(
   // An access token lost in a power cut is requested again. A spent code must stay spent.
   const write = code === undefined ? unsynced : transaction;
   const isSpent = await write(async () => {
-    await hold();
+    await hold.accounts([accountId], 'beside');
     if (code !== undefined && !(await spend(ctx, 'AuthorizationCode', code))) return true;
-    await insertRow('provider_records', row);
+    await insert();
     return false;
   });
   if (code !== undefined && isSpent) await refuseReuse(ctx, 'AuthorizationCode', code);
 }
 
 /**
- * Refuses if the person may no longer use the client: a row written now would be valid again with
- * the next membership. Call it first in the transaction that writes.
+ * Inserts the row, or refuses if the person may no longer use the client: the row would be valid
+ * again with the next membership. Hold the account first, as code that ends a membership does. So
+ * a membership ends before this check, or its end also removes the row.
  */
-async function requireAdmitted(
-  ctx: Context,
-  model: string,
-  client: ClientRow,
-  accountId: string,
-): Promise<void> {
-  if ((await holdAdmitted(ctx, client, accountId)) === null) return;
-  if (model === 'Grant' || model === 'AuthorizationCode')
+async function insertAdmitted(ctx: Context, row: NewRecord, accountId: string): Promise<void> {
+  if (await insertRecord(ctx, row, accountId)) return;
+  if (row.model === 'Grant' || row.model === 'AuthorizationCode')
     throw new errors.AccessDenied('This person may not use the application.');
   throw new errors.InvalidGrant('the membership has ended');
 }

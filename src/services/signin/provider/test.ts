@@ -29,6 +29,7 @@ import { isOwnMachine } from '../../tenancy/clients/fields.ts';
 import { showClient } from '../../tenancy/clients/operations.ts';
 import { requireClientOf } from '../../tenancy/clients/write.ts';
 import { findMember } from '../../tenancy/memberships/memberships.sql.ts';
+import { readPerson } from './claims.sql.ts';
 import { claimsByScope, claimsOf } from './claims.ts';
 import { rehearseSignIn } from './rehearsal.ts';
 
@@ -196,7 +197,8 @@ async function trySignIn(
   const barred = await barredFrom(ctx, client, member.id);
   if (barred !== null) return refuse(barred);
   const scopes = Object.keys(claimsByScope).join(' ');
-  const { sid: _, ...claims } = await claimsOf(ctx, client, member.id, '', scopes);
+  const person = await readPerson(ctx, client.organizationId, member.id);
+  const { sid: _, ...claims } = await claimsOf(person, member.id, '', scopes);
   return found(claims, `${user} can use the application`);
 }
 
