@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** A random text of this many bits, safe in URLs. */
@@ -53,20 +53,21 @@ export function hashOfSecret(kind: SecretKind, value: string): string | null {
 
 function checksum(text: string): string {
   let rest = crc32(text);
-  return Array.from({ length: checksumCharacters }, () => {
-    const sign = base62.charAt(rest % base62.length);
+  let signs = '';
+  while (signs.length < checksumCharacters) {
+    signs += base62.charAt(rest % base62.length);
     rest = Math.floor(rest / base62.length);
-    return sign;
-  }).join('');
+  }
+  return signs;
 }
 
 /** The form in which random tokens, tickets and cookies are stored. */
 export function hashOfToken(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
+  return hash('sha256', token, 'base64url');
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 /**
@@ -78,5 +79,5 @@ export function isEqual(a: string, b: string): boolean {
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

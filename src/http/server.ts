@@ -1,7 +1,6 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import express, { type Express, type Request, type RequestHandler } from 'express';
-import helmet from 'helmet';
 import type { App } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { answerErrors, answerRoute } from './answer.ts';
@@ -16,6 +15,7 @@ import type { Page } from './pages/page.ts';
 import { servePages } from './pages/serve.ts';
 import type { Authenticate, Door, Route } from './route.ts';
 import { serveScim } from './scim/door.ts';
+import { securityHeaders } from './security-headers.ts';
 import { speaksToPeople, traceRequests } from './trace.ts';
 import { noticeProxy } from './untrusted-proxy.ts';
 
@@ -105,26 +105,6 @@ function buildExpress(app: App, surface: Surface): Express {
 function mount(web: Express, { method, path }: Route, answer: RequestHandler): void {
   const verbs = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const;
   web[verbs[method]](path, answer);
-}
-
-/** A strict policy for an API without markup. Helmet's default also upgrades http: to https:. */
-function securityHeaders(own: string): RequestHandler {
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        frameAncestors: ["'none'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-      },
-    },
-    strictTransportSecurity: own.startsWith('https:') && {
-      maxAge: 31_536_000,
-      includeSubDomains: false,
-    },
-    xFrameOptions: { action: 'deny' },
-  });
 }
 
 /** Refuses a request that no route answered: 405 with the methods of the path, else 404. */

@@ -19,6 +19,8 @@ import { findAnswer } from './resources.ts';
 /** Answers every path below `/scim` in upper or lower case. Passes other paths on. */
 export function serveScim(app: App): RequestHandler {
   return async (request, response, next) => {
+    // Most paths do not need to be decoded.
+    if (!/^\/[s%]/i.test(request.path)) return next();
     const path = partsOf(request.path);
     if (path[0]?.toLowerCase() !== 'scim') return next();
     const ctx = openRequest(app, request);
