@@ -1,5 +1,6 @@
 import { type Environment, systemFile } from '../config/paths.ts';
 import { hasUnit } from '../config/unit-credentials.ts';
+import { asTyped } from '../host/typed-program.ts';
 import {
   isHintField,
   isUnworded,
@@ -10,7 +11,6 @@ import {
   worded,
 } from '../next.ts';
 import { shellWord } from '../text/shell-word.ts';
-import { asTyped } from './typed-program.ts';
 
 /** The command for each operation. Its arguments stand in angle brackets, by their names. */
 export const commands: Record<OperationName, string> = {

@@ -10,6 +10,7 @@ import { hasUnit } from '../config/unit-credentials.ts';
 import { type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { codeOf, fileFault, isMissing } from '../host/file-fault.ts';
+import { asTyped } from '../host/typed-program.ts';
 
 /** The options that commands share. */
 export interface Flags {
@@ -120,8 +121,7 @@ export function requireDatabaseFile({ config }: LoadedConfig): void {
   if (file === null || existsSync(file)) return;
   throw new Refusal('not_ready', `There is no database at ${file}.`, {
     hint: {
-      technical:
-        'If the database is lost, restore a backup. For a new instance: idctl init. For a remote server: idctl login URL',
+      technical: `If the database is lost, restore a backup. For a new instance: ${asTyped('idctl init')}. For a remote server: ${asTyped('idctl login URL')}`,
     },
   });
 }
@@ -136,7 +136,9 @@ export function requireSetUp({ config, file, origins }: LoadedConfig): void {
   if (isGiven || database === null || existsSync(database)) return;
   const [own = '', system = ''] = searchedFiles(process.env);
   throw new Refusal('config_invalid', `idctl is not set up: ${own} and ${system} do not exist.`, {
-    hint: { technical: `${hasUnit(process.env) ? 'As root, run' : 'Run'}: idctl init` },
+    hint: {
+      technical: `${hasUnit(process.env) ? 'As root, run' : 'Run'}: ${asTyped('idctl init')}`,
+    },
   });
 }
 

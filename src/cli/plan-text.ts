@@ -1,10 +1,10 @@
 import type { z } from 'zod';
+import { asTyped } from '../host/typed-program.ts';
 import type { planView } from '../services/provisioning/document/changes.ts';
 import { escaped } from '../text/escape.ts';
 import { commandLine } from './command-line.ts';
 import type { SecretSource } from './document-secrets.ts';
 import { commandText } from './next.ts';
-import { asTyped } from './typed-program.ts';
 
 export type PlanView = z.output<typeof planView>;
 type Change = PlanView['changes'][number];

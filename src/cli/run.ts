@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Context } from '../context.ts';
+import { asTyped } from '../host/typed-program.ts';
 import type { Ending } from '../services/foundation/ending.ts';
 import { escaped } from '../text/escape.ts';
 import { shellWord } from '../text/shell-word.ts';
@@ -18,7 +19,6 @@ import {
 import { withProgress } from './progress.ts';
 import { confirmed } from './prompt.ts';
 import { type Examination, failedResult, printSteps } from './steps.ts';
-import { asTyped } from './typed-program.ts';
 
 type Input = Record<string, unknown>;
 

@@ -11,8 +11,10 @@ import {
 } from 'yaml';
 import { Refusal } from '../errors.ts';
 import { fileFault, isFolder, isMissing, nameFileIn } from '../host/file-fault.ts';
+import { asTyped } from '../host/typed-program.ts';
 import { typed } from './environment.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
+import { systemFile } from './paths.ts';
 import { settings } from './setting-list.ts';
 
 /** The text of a configuration file, or null if there is none. Refuses an unreadable file. */
@@ -23,10 +25,17 @@ export async function readConfigFile(path: string): Promise<string | null> {
     if (isMissing(cause)) return null;
     if (isFolder(cause)) throw new Refusal('config_invalid', nameFileIn(path), { cause });
     throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'read')}`, {
-      hint: { technical: `run idctl as the owner of ${path}, or name another file with --config` },
+      hint: { technical: `${wayTo(path)}, or name another file with --config` },
       cause,
     });
   }
+}
+
+/** Root may read the file of the machine's own instance, also when its system user owns it. */
+function wayTo(path: string): string {
+  return path === systemFile()
+    ? `Run the command as root: sudo ${asTyped('idctl')} …`
+    : `run idctl as the owner of ${path}`;
 }
 
 /** The settings in a configuration file. Adds refusals of bad YAML and names to `errors`. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Refusal } from '../errors.ts';
+import { asTyped } from '../host/typed-program.ts';
 import { parse } from '../input.ts';
 import { isLoopback } from '../text/address.ts';
 import { shellWord } from '../text/shell-word.ts';
@@ -103,7 +104,7 @@ async function findFile(
     if (text !== null) return { places, file, text };
     if (options.mayBeMissing) return { places, file: null, text: '' };
     throw new Refusal('config_invalid', `${file} does not exist`, {
-      hint: { technical: `idctl init --config ${shellWord(named)}` },
+      hint: { technical: asTyped(`idctl init --config ${shellWord(named)}`) },
     });
   }
   for (const file of searchedFiles(env)) {

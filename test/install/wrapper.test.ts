@@ -40,7 +40,7 @@ test('idctl is found through its links from any folder, and passes its arguments
 });
 
 test('a hint names idctl by its path unless the shell finds it, and with sudo if the person used it', () => {
-  const script = `import { asTyped } from ${JSON.stringify(join(checkout, 'src/cli/typed-program.ts'))};
+  const script = `import { asTyped } from ${JSON.stringify(join(checkout, 'src/host/typed-program.ts'))};
     console.log(asTyped('idctl serve'));`;
   writeFileSync(join(release, 'dist/main.js'), script);
   writeFileSync(join(release, 'package.json'), '{ "type": "module" }');

@@ -8,6 +8,7 @@ import type { Config } from '../../config/schema.ts';
 import { openContext } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { nameFileIn } from '../../host/file-fault.ts';
+import { asTyped } from '../../host/typed-program.ts';
 import type {
   backupView,
   restoredView,
@@ -20,7 +21,6 @@ import { becomeInstanceOwner, operatorName, readConfiguration } from '../operato
 import type { Fields } from '../output.ts';
 import { cleaningUp, withProgress } from '../progress.ts';
 import type { Call } from '../run.ts';
-import { asTyped } from '../typed-program.ts';
 
 /** The fields of a backup that a person sees. */
 export const backupFields: Fields<z.output<typeof backupView>> = [

@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { listenFor, systemFile } from '../../config/paths.ts';
 import type { Config } from '../../config/schema.ts';
 import { Refusal, type RefusalCode } from '../../errors.ts';
+import { asTyped } from '../../host/typed-program.ts';
 import type { initializedView } from '../../services/instance/setup/schema.ts';
 import { verb } from '../command.ts';
 import { startCommand } from '../next.ts';
@@ -21,7 +22,6 @@ import { type Fields, masked } from '../output.ts';
 import { withProgress } from '../progress.ts';
 import { canAsk } from '../prompt.ts';
 import type { Call } from '../run.ts';
-import { asTyped } from '../typed-program.ts';
 
 /** The configuration and files of an instance, before or after its setup. */
 interface Site {

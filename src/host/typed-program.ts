@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Environment } from '../config/paths.ts';
 import { shellWord } from '../text/shell-word.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 // How the person in front of this machine types idctl. A hint that cannot be typed does not help.
 
