@@ -129,7 +129,7 @@ class Session {
   ): Promise<StatementResult> {
     this.#writer = await this.#pool.takeWriter();
     try {
-      this.#pool.checkSeldom();
+      this.#pool.place.check();
       await this.#writer.setSync(withoutSync.getStore() !== true);
       return await work(this.#writer);
     } catch (error) {

@@ -8,8 +8,7 @@ export interface FileWatch {
   check(): void;
 }
 
-// Checking costs a few microseconds. Reads and the start of a transaction skip it for this many
-// milliseconds after a check. Its end does not, because then a write is acknowledged.
+// Checking costs a few microseconds. Reads skip it for this many milliseconds after a check.
 const freshFor = 50;
 
 /**
@@ -36,7 +35,7 @@ export function watchFile(file: string): FileWatch {
   };
 }
 
-/** Returns a check that compares the files at most once in 50 milliseconds. */
+/** Returns a check for reads. It compares the files at most once in 50 milliseconds. */
 export function checkSeldom(watch: FileWatch): () => void {
   let checkedAt = Number.NEGATIVE_INFINITY;
   return () => {

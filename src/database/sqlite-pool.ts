@@ -4,8 +4,6 @@ import { checkSeldom, type FileWatch } from './sqlite-file-watch.ts';
 /** The connections of the process to its database file. */
 export interface Connections {
   place: FileWatch;
-  /** Like `place.check()`, but at most once in 50 milliseconds. */
-  checkSeldom(): void;
   reader(): Promise<SqliteConnection>;
   takeWriter(): Promise<SqliteConnection>;
   giveBack(writer: SqliteConnection): Promise<void>;
@@ -21,17 +19,16 @@ export function connections(
   let reader: Promise<SqliteConnection> | undefined;
   let idle: SqliteConnection | undefined;
   let closed = false;
-  const check = checkSeldom(place);
+  const checkForRead = checkSeldom(place);
   return {
     place,
-    checkSeldom: check,
     async reader() {
       reader ??= openInPlace(open, options, false, place).catch((error) => {
         reader = undefined;
         throw error;
       });
       const reading = await reader;
-      check();
+      checkForRead();
       return reading;
     },
     async takeWriter() {
