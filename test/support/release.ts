@@ -66,9 +66,7 @@ export async function openRelease(): Promise<Release> {
       return join(folder, names.join());
     },
     typed: (heading, at) =>
-      blockBelow(heading, at)
-        .replaceAll(/idctl:0\.[12]\.0/g, `idctl:${imageTagOf(about.version)}`)
-        .replaceAll(/0\.[12]\.0/g, about.version)
+      withVersion(blockBelow(heading, at), about.version)
         .replaceAll('_amd64', `_${process.arch === 'x64' ? 'amd64' : 'arm64'}`)
         .replaceAll('-x64', `-${process.arch}`)
         .replaceAll('127.0.0.1:8420', new URL(url).host),
@@ -81,6 +79,13 @@ export async function openRelease(): Promise<Release> {
       return client;
     },
   };
+}
+
+/** The text with this version in place of the versions of the examples. */
+export function withVersion(text: string, version: string): string {
+  return text.replaceAll(/(idctl:)?0\.[12]\.0/g, (_, image) =>
+    image === undefined ? version : `idctl:${imageTagOf(version)}`,
+  );
 }
 
 /** A code block below a heading of docs/install.md, as a reader types it. */

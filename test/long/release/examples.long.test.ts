@@ -7,7 +7,7 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import { imageTagOf } from '../../../scripts/release/version.ts';
 import { counterpartMissing, rootMissing } from '../../support/counterpart.ts';
 import { type Engines, startEngines } from '../../support/engines.ts';
-import { openRelease, type Release } from '../../support/release.ts';
+import { openRelease, type Release, withVersion } from '../../support/release.ts';
 
 // Docker runs config/compose.yaml. kubectl reads config/kubernetes.yaml, and Podman runs its pods.
 
@@ -39,9 +39,7 @@ describe.skipIf(skipped)('the examples for the image', () => {
 
   /** The text of an example, with this version. */
   const example = (name: string) =>
-    readFileSync(join(config, name), 'utf8')
-      .replaceAll('idctl:0.1.0', image())
-      .replaceAll('0.1.0', release.version);
+    withVersion(readFileSync(join(config, name), 'utf8'), release.version);
 
   /** The commands in the comment at the top of an example. */
   const typed = (name: string) =>
