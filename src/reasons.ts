@@ -125,8 +125,16 @@ export type DirectoryStage = 'name' | 'connection' | 'TLS' | 'answer';
 /** Why the connection to a directory failed. */
 export type DirectoryFailure = NetworkReason | 'closed' | 'malformed' | 'starttls_refused' | 'busy';
 
-/** The response of an identity provider that failed. */
-export type Stage = 'discovery' | 'authorization' | 'token' | 'id_token' | 'userinfo';
+/** The response of an identity provider that failed. The last three are of SAML. */
+export type Stage =
+  | 'discovery'
+  | 'authorization'
+  | 'token'
+  | 'id_token'
+  | 'userinfo'
+  | 'metadata'
+  | 'response'
+  | 'assertion';
 
 /** The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID Connect Core §3.1.2.6. */
 export const providerErrors = [
@@ -180,6 +188,84 @@ export type ProviderReason =
   | 'issuer_mismatch'
   | 'id_token_missing';
 
+/** Why a SAML provider's metadata could not be used. */
+export type MetadataReason =
+  | MarkupReason
+  | 'not_metadata'
+  | 'entity_missing'
+  | 'entities_several'
+  | 'endpoint_missing'
+  | 'endpoint_insecure'
+  | 'certificate_missing'
+  | 'certificate_weak';
+
+/** Why a text was not read as XML. */
+export type MarkupReason =
+  | 'too_large'
+  | 'malformed'
+  | 'doctype_present'
+  | 'markup_forbidden'
+  | 'too_deep'
+  | 'too_many_elements';
+
+/** The second-level status codes of SAML (saml-core §3.2.2.2) that say why a sign-in failed. */
+export const samlStatuses = {
+  AuthnFailed: 'status_authn_failed',
+  InvalidNameIDPolicy: 'status_invalid_name_id_policy',
+  NoAuthnContext: 'status_no_authn_context',
+  NoPassive: 'status_no_passive',
+  RequestDenied: 'status_request_denied',
+  RequestUnsupported: 'status_request_unsupported',
+  UnknownPrincipal: 'status_unknown_principal',
+  UnsupportedBinding: 'status_unsupported_binding',
+} as const;
+
+/** Why a SAML response was not accepted (security S11). */
+export type SamlReason =
+  | MarkupReason
+  | 'not_a_response'
+  | 'version_unsupported'
+  // The status of the response.
+  | 'status_missing'
+  | 'status_requester'
+  | 'status_responder'
+  | 'status_version_mismatch'
+  | 'status_other'
+  | (typeof samlStatuses)[keyof typeof samlStatuses]
+  // The signature.
+  | 'signature_missing'
+  | 'signature_malformed'
+  | 'signature_algorithm_refused'
+  | 'signature_transform_refused'
+  | 'signature_reference_refused'
+  | 'signature_invalid'
+  | 'id_repeated'
+  // The response around the assertion.
+  | 'assertion_missing'
+  | 'assertions_several'
+  | 'issuer_mismatch'
+  | 'destination_mismatch'
+  | 'in_response_to_mismatch'
+  // An encrypted assertion.
+  | 'encryption_not_expected'
+  | 'encryption_algorithm_refused'
+  | 'assertion_unusable'
+  // The assertion.
+  | 'not_yet_valid'
+  | 'expired'
+  | 'time_malformed'
+  | 'audience_mismatch'
+  | 'condition_unknown'
+  | 'confirmation_missing'
+  | 'recipient_mismatch'
+  | 'statement_missing'
+  | 'attributes_malformed'
+  | 'name_id_malformed'
+  | 'name_id_format_refused'
+  | 'name_id_transient'
+  | 'subject_missing'
+  | 'subject_malformed';
+
 /** Why the mail server could not be used, in the words of the event and of the operator. */
 export type MailReason =
   | 'its name cannot be resolved'
@@ -207,6 +293,8 @@ interface MailFailure {
 /** Why another server could not be used, or did not accept a request. */
 export type FailureReason =
   | ProviderReason
+  | MetadataReason
+  | SamlReason
   | NetworkReason
   | AddressReason
   | DirectoryFailure

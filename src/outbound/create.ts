@@ -2,9 +2,11 @@ import type { SecureContext } from 'node:tls';
 import type { Config } from '../config/schema.ts';
 import { Refusal } from '../errors.ts';
 import { type AllowList, allowList } from './allow-list.ts';
+import type { HttpClient } from './http.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { Outbound } from './outbound.ts';
 import { trustedRoots } from './roots.ts';
+import type { Saml } from './saml/saml.ts';
 import type { openSocialProviders } from './social.ts';
 
 /**
@@ -43,6 +45,13 @@ export function createOutbound(
     assertIdle(what);
     return social();
   };
+  let samlOpened: Promise<Saml> | undefined;
+  const saml = () => {
+    samlOpened ??= import('./saml/open.ts').then(({ openSaml }) =>
+      openSaml(() => toNetwork("a look at a provider's metadata")),
+    );
+    return samlOpened;
+  };
   const toMail = (what: string) => {
     assertIdle(what);
     return import('./mail.ts');
@@ -53,6 +62,14 @@ export function createOutbound(
       (await toNetwork('the discovery of an identity provider')).authorizationUrl(...given),
     redeem: async (...given) =>
       (await toNetwork('a sign-in at an identity provider')).redeem(...given),
+    saml: {
+      readMetadata: async (xml) => (await saml()).readMetadata(xml),
+      fetchMetadata: async (url) => (await saml()).fetchMetadata(url),
+      ourMetadata: async (we) => (await saml()).ourMetadata(we),
+      request: async (...given) => (await saml()).request(...given),
+      inResponseTo: async (response) => (await saml()).inResponseTo(response),
+      verify: async (...given) => (await saml()).verify(...given),
+    },
     socialUrl: async (...given) =>
       (await toSocial('the discovery of a social provider')).socialUrl(...given),
     redeemSocial: async (...given) =>
@@ -88,6 +105,19 @@ export function createOutbound(
   };
 }
 
+/** The part of `Outbound` that shares two clients. */
+type Network = Omit<
+  Outbound,
+  | 'directoryClient'
+  | 'sendMail'
+  | 'greetMailServer'
+  | 'reach'
+  | 'saml'
+  | 'socialUrl'
+  | 'redeemSocial'
+> &
+  Pick<HttpClient, 'fetch'>;
+
 // This loads the modules when they are first used. They take 170 ms to load, and most commands
 // never use the network.
 async function openNetwork(
@@ -96,12 +126,7 @@ async function openNetwork(
   resolverRoots: SecureContext | undefined,
   resolverUrl: string,
   limits: Limits,
-): Promise<
-  Omit<
-    Outbound,
-    'directoryClient' | 'sendMail' | 'greetMailServer' | 'reach' | 'socialUrl' | 'redeemSocial'
-  >
-> {
+): Promise<Network> {
   const [
     { createGuard, wayOf },
     { guardedClient, trustedClient },
@@ -121,6 +146,7 @@ async function openNetwork(
   const guarded = guardedClient(guard, tenantRoots, limits);
   const trusted = trustedClient(resolverRoots, limits);
   return {
+    fetch: guarded.fetch,
     lookupTxt: createResolver(trusted.fetch, resolverUrl),
     ...createProviders(guarded.fetch, limits.total),
     examineProvider: createExaminer(guarded, guard, limits.total),

@@ -1,5 +1,6 @@
 import type { Finding, Step } from '../finding.ts';
 import type { DirectoryClient, DirectoryServer } from './directory/directory.ts';
+import type { Saml } from './saml/saml.ts';
 
 /** All network access of idctl, except to its database and in `src/cli`. */
 export interface Outbound {
@@ -22,6 +23,8 @@ export interface Outbound {
     client: ProviderClient & { clientSecret: string },
     response: AuthorizationResponse,
   ): Promise<Proof>;
+  /** SAML connections. Only two of its methods use the network. */
+  saml: Saml;
   /** Like `authorizationUrl`, but for a social provider. */
   socialUrl(client: SocialClient, request: AuthorizationRequest): Promise<string>;
   /** Redeems the code at a social provider, for the person's data. Refuses like `redeem`. */

@@ -11,6 +11,7 @@ import {
   type FailureReason,
   type ProviderReason,
   providerErrors,
+  type SamlReason,
   type Stage,
 } from '../reasons.ts';
 import { causes } from './failure.ts';
@@ -24,6 +25,9 @@ const names: Record<Stage, string> = {
   token: 'token response',
   id_token: 'ID token',
   userinfo: 'userinfo response',
+  metadata: 'metadata',
+  response: 'SAML response',
+  assertion: 'SAML assertion',
 };
 
 /** The refusal for a provider that is unreachable, broken or not conformant. */
@@ -51,12 +55,18 @@ interface Rest {
   cause?: unknown;
 }
 
-function providerRefused(stage: Stage, reason: ProviderReason, cause: unknown): Refusal {
+/** The refusal for a provider's response that must not be trusted. */
+export function providerRefused(
+  stage: Stage,
+  reason: ProviderReason | SamlReason,
+  cause: unknown,
+  hint: Next | undefined = hints[reason],
+): Refusal {
   const failure = { stage, reason };
   return new Refusal(
     'provider_refused',
     `The identity provider's ${names[stage]} was not accepted (${reason})`,
-    { failure, extra: failure, cause, hint: hints[reason] },
+    { failure, extra: failure, cause, hint },
   );
 }
 

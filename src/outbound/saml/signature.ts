@@ -1,0 +1,99 @@
+import { X509Certificate } from 'node:crypto';
+import type { Element } from '@xmldom/xmldom';
+import { SignedXml } from 'xml-crypto';
+import { attributeOf, childrenOf, isNamed, textOf } from './document.ts';
+import { enveloped, exclusive, ns } from './names.ts';
+import { samlRefused } from './refusal.ts';
+import { digestAlgorithms, signatureAlgorithms } from './signature-algorithms.ts';
+
+// The library computes the digest and verifies the signature. It accepts more than SAML allows, so
+// the form of the signature is checked first (security S11): one reference, to the element around
+// the signature, with the two transforms of SAML, and algorithms from a short list.
+
+type Stage = 'response' | 'assertion';
+
+/**
+ * The element as it was signed: the text whose digest the signature contains. Callers read only
+ * this text. Refuses unless one of the certificates verifies the signature.
+ */
+export function signedText(
+  text: string,
+  signature: Element,
+  { id, stage, certificates }: { id: string | null; stage: Stage; certificates: string[] },
+): string {
+  checkForm(signature, id, stage);
+  let fault: unknown;
+  for (const certificate of certificates) {
+    try {
+      return verifiedText(text, signature, certificate);
+    } catch (error) {
+      fault = error;
+    }
+  }
+  throw samlRefused(stage, 'signature_invalid', fault);
+}
+
+function verifiedText(text: string, signature: Element, certificate: string): string {
+  // Without `getCertFromKeyInfo`, the library ignores the key that the signature brings.
+  const signed = new SignedXml({ publicCert: new X509Certificate(certificate).publicKey });
+  signed.SignatureAlgorithms = signatureAlgorithms;
+  signed.HashAlgorithms = digestAlgorithms;
+  signed.loadSignature(signature);
+  if (!signed.checkSignature(text)) throw new Error('The digest differs.');
+  const [only, ...more] = signed.getSignedReferences();
+  if (only === undefined || more.length > 0) throw new Error('There is not one reference.');
+  return only;
+}
+
+function checkForm(signature: Element, id: string | null, stage: Stage): void {
+  const refuse = (reason: Parameters<typeof samlRefused>[1]) => samlRefused(stage, reason);
+  const parts = (parent: Element | undefined, names: string[]): Element[] => {
+    const found = parent === undefined ? [] : childrenOf(parent);
+    const asNamed = names.every((name, at) => found[at] && isNamed(found[at], ns.signature, name));
+    if (!asNamed || found.length !== names.length) throw refuse('signature_malformed');
+    return found;
+  };
+  const hasKeyInfo = childrenOf(signature).length === 3;
+  const [info, value] = parts(signature, [
+    'SignedInfo',
+    'SignatureValue',
+    ...(hasKeyInfo ? ['KeyInfo'] : []),
+  ]);
+  const [canonical, method, reference] = parts(info, [
+    'CanonicalizationMethod',
+    'SignatureMethod',
+    'Reference',
+  ]);
+  const [transforms, digest, digestValue] = parts(reference, [
+    'Transforms',
+    'DigestMethod',
+    'DigestValue',
+  ]);
+  const transformed = parts(transforms, ['Transform', 'Transform']);
+  if (!isText(value) || !isText(digestValue)) throw refuse('signature_malformed');
+  if (!Object.hasOwn(signatureAlgorithms, algorithmOf(method)))
+    throw refuse('signature_algorithm_refused');
+  if (!Object.hasOwn(digestAlgorithms, algorithmOf(digest)))
+    throw refuse('signature_algorithm_refused');
+  if (algorithmOf(canonical) !== exclusive) throw refuse('signature_transform_refused');
+  if (!isUsual(transformed)) throw refuse('signature_transform_refused');
+  if (!id || !reference || attributeOf(reference, 'URI') !== `#${id}`)
+    throw refuse('signature_reference_refused');
+}
+
+/** Whether these are the two transforms of SAML, with at most a list of namespaces. */
+function isUsual(transforms: Element[]): boolean {
+  const contents = transforms.flatMap(childrenOf);
+  return (
+    transforms.map(algorithmOf).join(' ') === `${enveloped} ${exclusive}` &&
+    contents.every((content) => isNamed(content, exclusive, 'InclusiveNamespaces'))
+  );
+}
+
+function algorithmOf(element: Element | undefined): string {
+  return (element && attributeOf(element, 'Algorithm')) ?? '';
+}
+
+function isText(element: Element | undefined): boolean {
+  return element !== undefined && textOf(element) !== null;
+}
