@@ -209,16 +209,16 @@ export type MarkupReason =
   | 'too_many_elements';
 
 /** The second-level status codes of SAML (saml-core §3.2.2.2) that say why a sign-in failed. */
-export const samlStatuses = {
-  AuthnFailed: 'status_authn_failed',
-  InvalidNameIDPolicy: 'status_invalid_name_id_policy',
-  NoAuthnContext: 'status_no_authn_context',
-  NoPassive: 'status_no_passive',
-  RequestDenied: 'status_request_denied',
-  RequestUnsupported: 'status_request_unsupported',
-  UnknownPrincipal: 'status_unknown_principal',
-  UnsupportedBinding: 'status_unsupported_binding',
-} as const;
+export const samlStatuses = [
+  ['AuthnFailed', 'status_authn_failed'],
+  ['InvalidNameIDPolicy', 'status_invalid_name_id_policy'],
+  ['NoAuthnContext', 'status_no_authn_context'],
+  ['NoPassive', 'status_no_passive'],
+  ['RequestDenied', 'status_request_denied'],
+  ['RequestUnsupported', 'status_request_unsupported'],
+  ['UnknownPrincipal', 'status_unknown_principal'],
+  ['UnsupportedBinding', 'status_unsupported_binding'],
+] as const;
 
 /** Why a SAML response was not accepted (security S11). */
 export type SamlReason =
@@ -231,7 +231,7 @@ export type SamlReason =
   | 'status_responder'
   | 'status_version_mismatch'
   | 'status_other'
-  | (typeof samlStatuses)[keyof typeof samlStatuses]
+  | (typeof samlStatuses)[number][1]
   // The signature.
   | 'signature_missing'
   | 'signature_malformed'

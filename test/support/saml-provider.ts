@@ -17,7 +17,7 @@ const sha256 = 'http://www.w3.org/2001/04/xmlenc#sha256';
 const rsaSha256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
 
 /** Changes a text. */
-type Change = (xml: string) => string;
+export type Change = (xml: string) => string;
 
 /** How to sign. Everything else is as SAML wants it. */
 interface Signing {
@@ -31,10 +31,14 @@ interface Signing {
   /** An XPath to the signed element. */
   xpath?: string;
   emptyUri?: boolean;
+  /** A list of namespaces for the canonical form. */
+  prefixes?: string[];
+  /** Where the signature stands; after the Issuer unless given. */
+  location?: { reference: string; action: 'prepend' };
 }
 
 /** How to encrypt the assertion. */
-interface Encrypting {
+export interface Encrypting {
   certificate: string;
   content?: string;
   transport?: string;
@@ -47,7 +51,7 @@ interface Encrypting {
 }
 
 /** What the response says. */
-interface Says {
+export interface Says {
   signs?: 'assertion' | 'response' | 'both' | 'nothing';
   /** Changes the assertion before it is signed. */
   assertion?: Change;
@@ -62,6 +66,15 @@ interface Says {
   attributes?: string;
   now?: Date;
 }
+
+/** Replaces the first `from`; fails if there is none. */
+export const swap =
+  (from: string | RegExp, to: string): Change =>
+  (xml) => {
+    const changed = xml.replace(from, () => to);
+    if (changed === xml) throw new Error(`nothing to replace: ${from}`);
+    return changed;
+  };
 
 export interface SamlProvider {
   key: CertifiedKey;
@@ -97,7 +110,7 @@ export async function samlProvider(key?: CertifiedKey): Promise<SamlProvider> {
 }
 
 /** A text as a form field. */
-function encoded(xml: string): string {
+export function encoded(xml: string): string {
   return Buffer.from(xml).toString('base64');
 }
 
@@ -172,11 +185,12 @@ function signed(xml: string, xpath: string, signing: Signing & { key: CertifiedK
     xpath,
     transforms: signing.transforms ?? [enveloped, exclusive],
     digestAlgorithm: signing.digest ?? sha256,
+    inclusiveNamespacesPrefixList: signing.prefixes ?? [],
     isEmptyUri: signing.emptyUri ?? false,
   });
   one.computeSignature(xml, {
     prefix: 'ds',
-    location: { reference: "/*/*[local-name(.)='Issuer']", action: 'after' },
+    location: signing.location ?? { reference: "/*/*[local-name(.)='Issuer']", action: 'after' },
   });
   return one.getSignedXml();
 }

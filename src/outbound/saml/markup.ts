@@ -38,19 +38,21 @@ function checkNesting(text: string): void {
   const open: string[] = [];
   let elements = 0;
   let attributes = 0;
+  // Text may stand only inside the root.
+  if (!text.startsWith('<')) throw new MarkupFault('malformed');
   for (const [part] of text.matchAll(piece)) {
-    const [, closing, name = '', rest = ''] = tag.exec(part) ?? [];
-    if (closing === undefined) {
-      if (!part.startsWith('<?')) throw new MarkupFault('malformed');
-    } else if (closing === '/') {
+    const [whole = '', closing, name = '', rest = ''] = tag.exec(part) ?? [];
+    if (closing === '/') {
       if (open.pop() !== name) throw new MarkupFault('malformed');
-    } else {
+    } else if (!name.startsWith('?')) {
       elements += 1;
       attributes += rest.split('=').length - 1;
       open.push(name);
       if (open.length > maxDepth) throw new MarkupFault('too_deep');
       if (rest.endsWith('/')) open.pop();
     }
+    if (whole === '' || (open.length === 0 && part.slice(whole.length).trim() !== ''))
+      throw new MarkupFault('malformed');
     if (elements > maxElements || attributes > maxAttributes)
       throw new MarkupFault('too_many_elements');
   }

@@ -44,12 +44,12 @@ export function checkIssuer(
     throw samlRefused(stage, 'issuer_mismatch');
 }
 
-const topLevel: Record<string, SamlReason> = {
-  Requester: 'status_requester',
-  Responder: 'status_responder',
-  VersionMismatch: 'status_version_mismatch',
-};
-const secondLevel: Record<string, SamlReason> = samlStatuses;
+const topLevel = new Map<string | null, SamlReason>([
+  ['Requester', 'status_requester'],
+  ['Responder', 'status_responder'],
+  ['VersionMismatch', 'status_version_mismatch'],
+]);
+const secondLevel = new Map<string | null, SamlReason>(samlStatuses);
 
 function checkStatus(response: Element): void {
   const [status, ...more] = childrenNamed(response, ns.protocol, 'Status');
@@ -59,7 +59,7 @@ function checkStatus(response: Element): void {
   const value = statusOf(code);
   if (value === 'Success') return;
   const [detail] = childrenNamed(code, ns.protocol, 'StatusCode');
-  const reason = secondLevel[(detail && statusOf(detail)) ?? ''] ?? topLevel[value ?? ''];
+  const reason = secondLevel.get((detail && statusOf(detail)) ?? null) ?? topLevel.get(value);
   throw samlRefused('response', reason ?? 'status_other');
 }
 

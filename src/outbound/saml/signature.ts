@@ -81,12 +81,15 @@ function checkForm(signature: Element, id: string | null, stage: Stage): void {
     throw refuse('signature_reference_refused');
 }
 
-/** Whether these are the two transforms of SAML, with at most a list of namespaces. */
+/**
+ * Whether these are the two transforms of SAML, with at most a list of namespaces. Some signers
+ * write the list into both, and its namespace is then wrong in the first. Only the second counts.
+ */
 function isUsual(transforms: Element[]): boolean {
   const contents = transforms.flatMap(childrenOf);
   return (
     transforms.map(algorithmOf).join(' ') === `${enveloped} ${exclusive}` &&
-    contents.every((content) => isNamed(content, exclusive, 'InclusiveNamespaces'))
+    contents.every(({ localName }) => localName === 'InclusiveNamespaces')
   );
 }
 
