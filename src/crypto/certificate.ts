@@ -27,7 +27,8 @@ export async function generateCertifiedKey(
   until.setUTCFullYear(until.getUTCFullYear() + years);
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: [{ CN: [name] }],
-    notBefore: now,
+    // The clock of a provider may be behind.
+    notBefore: new Date(now.getTime() - 86_400_000),
     notAfter: until,
     signingAlgorithm: algorithm,
     keys: {

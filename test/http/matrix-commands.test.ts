@@ -12,6 +12,7 @@ import {
   rotateMasterKey,
   rotateSigningKey,
 } from '../../src/services/foundation/keys/operations.ts';
+import { rotateSamlKeys } from '../../src/services/foundation/keys/saml-key.ts';
 import { makeBackup } from '../../src/services/instance/backup/make.ts';
 import { testMail } from '../../src/services/instance/mail/test.ts';
 import { initialize } from '../../src/services/instance/setup/initialize.ts';
@@ -88,6 +89,7 @@ const ofTheOperator: Record<string, Act> = {
   'domain verify': (ctx) => assertDomain(ctx, { org, domain: 'acme.test' }),
   'event tail': (ctx) => listAllEvents(ctx, { limit: 1 }),
   'key list': (ctx) => listKeys(ctx, { limit: 1 }),
+  'key rotate saml': (ctx) => rotateSamlKeys(ctx, { immediately: false }),
   'key rotate signing': (ctx) => rotateSigningKey(ctx, {}),
   'key rotate master': (ctx) => rotateMasterKey(ctx, { prepare: false }),
   'user delete': (ctx) => deleteUser(ctx, { user }),

@@ -31,7 +31,7 @@ test('metadata gives the entity, the redirect address before the other, and the 
       {
         pem: key.certificate,
         fingerprint: expect.stringMatching(/^([0-9A-F]{2}:){31}[0-9A-F]{2}$/),
-        notBefore: new Date('2026-01-01T00:00:00Z'),
+        notBefore: new Date('2025-12-31T00:00:00Z'),
         notAfter: new Date('2046-01-01T00:00:00Z'),
       },
     ],

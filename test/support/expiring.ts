@@ -16,6 +16,7 @@ import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
 import { select, servedDatabase } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { rotateSigningKey } from '../../src/services/foundation/keys/operations.ts';
+import { rotateSamlKeys } from '../../src/services/foundation/keys/saml-key.ts';
 import { queueMail } from '../../src/services/foundation/mail/queue.ts';
 import { announceDaemon } from '../../src/services/instance/daemons.ts';
 import { createClient } from '../../src/services/tenancy/clients/operations.ts';
@@ -36,6 +37,7 @@ export const tablesWithAge = [
   'pending_sign_ins',
   'provider_records',
   'refresh_tokens',
+  'saml_keys',
   'scim_requests',
   'sessions',
   'setup_links',
@@ -58,6 +60,7 @@ export async function addExpiring({ instance, member }: Company): Promise<void> 
   const daemon = { id: orderedId(), listen: 'http://127.0.0.1:1', configuration, proxy: null };
   await announceDaemon(ctx, daemon);
   await rotateSigningKey(ctx, {});
+  await rotateSamlKeys(ctx, { immediately: true });
   const acme = await Organization.findOne({ where: { slug: 'acme' }, rejectOnEmpty: true });
   const sso = await SsoConnection.findOne({ rejectOnEmpty: true });
   const session = await Session.findOne({ where: { accountId }, rejectOnEmpty: true });

@@ -6,10 +6,12 @@ import type {
   newKeyView,
   newMasterKeyView,
 } from '../../services/foundation/keys/operations.ts';
+import type { newSamlKeysView } from '../../services/foundation/keys/saml-key.ts';
 import { noun, verb } from '../command.ts';
 import type { Fields } from '../output.ts';
 
 const operations = () => import('../../services/foundation/keys/operations.ts');
+const samlOperations = () => import('../../services/foundation/keys/saml-key.ts');
 
 type Key = z.output<typeof keyView>;
 
@@ -24,6 +26,12 @@ const row: Fields<Key> = [
 const made: Fields<z.output<typeof newKeyView>> = [
   ['ID', (view) => view.id],
   ['Created', (view) => view.createdAt],
+  ['Signs from', (view) => view.signsFrom],
+];
+
+const samlMade: Fields<z.output<typeof newSamlKeysView>> = [
+  ['Signing', (view) => view.signing],
+  ['Encryption', (view) => view.encryption],
   ['Signs from', (view) => view.signsFrom],
 ];
 
@@ -62,7 +70,7 @@ function questionOf({ leaving }: Foreseen): string {
 
 export function addKeyCommands(program: Command): void {
   const key = noun(program, 'key', {
-    summary: 'The master key and the keys that sign sessions',
+    summary: 'The master key, and the keys for sessions and SAML',
     example: 'idctl key list',
   });
   verb(key, 'list', {
@@ -109,4 +117,27 @@ export function addKeyCommands(program: Command): void {
         call.note('The old key still verifies the tokens that it signed, until they expire.');
     },
   });
+  verb(rotate, 'saml', {
+    summary: 'Create new keys for SAML providers; the old ones stay for 30 days',
+    options: {
+      '--immediately': 'retire the old keys now; providers need the new metadata immediately',
+    },
+    rehearsable: true,
+    example: 'idctl key rotate saml --yes',
+    run: async (call) => {
+      const { rotateSamlKeys } = await samlOperations();
+      const { dryRun } = call.flags;
+      if (!dryRun)
+        await call.confirm(samlQuestion[call.input['immediately'] === true ? 'now' : 'later']);
+      await call.perform(rotateSamlKeys, samlMade);
+      if (!dryRun)
+        call.note('Give the new metadata of idctl to every SAML provider that does not read it.');
+    },
+  });
 }
+
+const samlQuestion = {
+  now: 'Retire the keys for SAML providers now? Sign-ins can fail until each provider has the new metadata.',
+  later:
+    'Create new keys for SAML providers? After 30 days, requests are signed with the new key only.',
+};

@@ -44,6 +44,7 @@ import { formerAddresses } from './0046-former-addresses.ts';
 import { eventKinds } from './0047-event-kinds.ts';
 import { setupLinks } from './0048-setup-links.ts';
 import { daemonProxies } from './0049-daemon-proxies.ts';
+import { samlKeys } from './0050-saml-keys.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   eventKinds,
   setupLinks,
   daemonProxies,
+  samlKeys,
 ];

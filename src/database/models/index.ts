@@ -30,6 +30,7 @@ import { ProjectMembership } from './project-membership.ts';
 import { ClientSignOut, ProviderRecord } from './provider-record.ts';
 import { RecoveryCode } from './recovery-code.ts';
 import { RefreshToken } from './refresh-token.ts';
+import { SamlKey } from './saml-key.ts';
 import { ScimGroup, ScimGroupMember, ScimReplan } from './scim-group.ts';
 import { ScimEmail, ScimRecord, ScimShift } from './scim-record.ts';
 import { ScimRequest } from './scim-request.ts';
@@ -61,6 +62,7 @@ const models = [
   Erasure,
   OutboxItem,
   SigningKey,
+  SamlKey,
   KeyCanary,
   InstanceKey,
   Domain,

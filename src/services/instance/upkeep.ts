@@ -14,6 +14,7 @@ import { sweepEvents } from '../foundation/events/operations.ts';
 import { recordEvent } from '../foundation/events/record.ts';
 import { dropSpentKeys } from '../foundation/keys/operations.ts';
 import { reseal } from '../foundation/keys/reseal.ts';
+import { dropRetiredSamlKeys } from '../foundation/keys/saml-key.ts';
 import { epochSeconds } from '../foundation/limits/limit.ts';
 import { isMailConfigured } from '../foundation/mail/configured.ts';
 import { firstKey } from '../foundation/page.ts';
@@ -45,6 +46,7 @@ async function deleteExpired(ctx: Context, stop: Stop): Promise<void> {
   await sweepCredentials(ctx, stop);
   await sweepBrowsers(ctx, stop);
   await transaction(() => dropSpentKeys(ctx));
+  await transaction(() => dropRetiredSamlKeys(ctx));
   await deleteOld(Counter, { column: 'expires_at', before: epochSeconds(ctx.now) }, stop);
   const old = { column: 'at', before: after(ctx.now, -attemptDays * 86_400) };
   await deleteOld(SsoAttempt, old, stop);

@@ -537,6 +537,11 @@ export const eventKinds = {
     retired: number,
   }),
   'key.signing.dropped': onInstance('key', 'A signing key without live tokens was deleted', {}),
+  'key.saml.rotated': onInstance('key', 'New keys for SAML providers were created', {
+    signsFrom: instant,
+    retired: number,
+  }),
+  'key.saml.dropped': onInstance('key', 'A retired key for SAML providers was deleted', {}),
   'key.master.rotated': onInstance('key', 'A new master key was created', { former: text }),
   'backup.made': onInstance(null, 'A backup was made', { bytes: number }),
   'backup.restored': onInstance(null, 'The instance was restored from a backup', {

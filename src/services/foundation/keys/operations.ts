@@ -6,6 +6,7 @@ import { newMasterKey, readKeyFile, replaceKeyFile } from '../../../crypto/key-f
 import { createKeyring, idOfMasterKey } from '../../../crypto/seal.ts';
 import { hold } from '../../../database/hold.ts';
 import { KeyCanary } from '../../../database/models/key-canary.ts';
+import type { SamlKey } from '../../../database/models/saml-key.ts';
 import { SigningKey } from '../../../database/models/signing-key.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
@@ -16,6 +17,7 @@ import { pageInput, pageOf } from '../page.ts';
 import { after, sessionSeconds } from '../time.ts';
 import { followMasterKey, listCanaries, plantCanary, usedKeyIds } from './open.ts';
 import { isAnythingFormer, reseal } from './reseal.ts';
+import { isCurrent, listSamlKeys } from './saml-key.ts';
 import {
   createSigningKey,
   forgetKeys,
@@ -28,12 +30,13 @@ import {
 
 export const keyView = z.object({
   id: z.string(),
-  purpose: z.enum(['master', 'signing']),
+  purpose: z.enum(['master', 'signing', 'saml-signing', 'saml-encryption']),
   /**
    * A master key seals, and later only opens. A signing key waits until every daemon knows it, and
-   * then signs. After that it only verifies, until its last token has expired.
+   * then signs. After that it only verifies, until its last token has expired. Keys for SAML
+   * providers sign, or decrypt.
    */
-  state: z.enum(['seals', 'opens', 'waits', 'signs', 'verifies']),
+  state: z.enum(['seals', 'opens', 'waits', 'signs', 'verifies', 'decrypts', 'retired']),
   createdAt: instant,
   retiredAt: instant.nullable(),
 });
@@ -80,7 +83,25 @@ function viewMasterKey({ keyId, createdAt }: KeyCanary, state: 'seals' | 'opens'
   };
 }
 
-/** Lists the master keys and signing keys, oldest first. */
+/** The keys for SAML providers. Of those that sign, the oldest that is not retired signs now. */
+async function viewSamlKeys(ctx: Context) {
+  const keys = await listSamlKeys();
+  const signer = keys.find((key) => key.use === 'signing' && isCurrent(key, ctx));
+  const stateOf = (key: SamlKey) => {
+    if (key.use === 'encryption') return 'decrypts' as const;
+    if (!isCurrent(key, ctx)) return 'retired' as const;
+    return key === signer ? ('signs' as const) : ('waits' as const);
+  };
+  return keys.map((key) => ({
+    id: key.id,
+    purpose: `saml-${key.use}` as const,
+    state: stateOf(key),
+    createdAt: key.createdAt.toISOString(),
+    retiredAt: key.retiredAt?.toISOString() ?? null,
+  }));
+}
+
+/** Lists the master keys, the signing keys and the keys for SAML providers, oldest first. */
 export const listKeys = operation({
   authority: 'operator',
   input: z.strictObject(pageInput),
@@ -99,7 +120,8 @@ export const listKeys = operation({
     const signing = keys.map((key) =>
       viewSigningKey(key, isRetired(key) ? 'verifies' : signs(key) ? 'signs' : 'waits'),
     );
-    return { items: [...masters, ...signing], nextCursor: null };
+    const items = [...masters, ...signing, ...(await viewSamlKeys(ctx))];
+    return { items, nextCursor: null };
   },
 });
 

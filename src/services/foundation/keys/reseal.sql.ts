@@ -8,6 +8,7 @@ export const sealedColumns = [
   { table: 'accounts', column: 'totp_secret' },
   { table: 'instance_keys', column: 'sealed' },
   { table: 'ldap_connections', column: 'bind_password' },
+  { table: 'saml_keys', column: 'private_key' },
   { table: 'signing_keys', column: 'private_jwk' },
   { table: 'sso_connections', column: 'client_secret' },
   { table: 'webhooks', column: 'secret' },
