@@ -240,6 +240,7 @@ export type SamlReason =
   | 'signature_reference_refused'
   | 'signature_invalid'
   | 'id_repeated'
+  | 'id_malformed'
   // The response around the assertion.
   | 'assertion_missing'
   | 'assertions_several'

@@ -51,12 +51,12 @@ const signatures: Mode[] = [
     reason: 'signature_algorithm_refused',
   },
   {
-    mode: 'whose algorithm is named like a property of every object',
+    mode: 'whose algorithm is called toString',
     after: swap('http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', 'toString'),
     reason: 'signature_algorithm_refused',
   },
   {
-    mode: 'signed by another key, with its certificate in KeyInfo',
+    mode: 'of a stranger, whose key is in KeyInfo',
     signing: { key: stranger },
     reason: 'signature_invalid',
   },
@@ -101,7 +101,7 @@ const signatures: Mode[] = [
     reason: 'signature_transform_refused',
   },
   {
-    mode: 'with canonicalization that keeps comments',
+    mode: 'with a canonical form with comments',
     signing: { canonical: `${exclusive}WithComments` },
     reason: 'signature_transform_refused',
   },
@@ -154,12 +154,12 @@ const signatures: Mode[] = [
     reason: 'signature_missing',
   },
   {
-    mode: 'whose ids stand twice',
+    mode: 'with an id twice',
     after: swap('<samlp:Status>', '<samlp:Status ID="_assertion1">'),
     reason: 'id_repeated',
   },
   {
-    mode: 'whose ids stand twice, under different names',
+    mode: 'with an id twice, spelled otherwise',
     after: swap('<samlp:Status>', '<samlp:Status xml:id="_assertion1">'),
     reason: 'id_repeated',
   },
@@ -198,8 +198,8 @@ const shapes: Mode[] = [
     reason: 'too_deep',
   },
   {
-    mode: 'with closing tags that do not match',
-    after: swap('<samlp:Status>', '<a></b></a><samlp:Status>'),
+    mode: 'with closing tags in the wrong order',
+    after: swap('<samlp:Status>', '<a><b></a></b><samlp:Status>'),
     reason: 'malformed',
   },
   {
@@ -207,6 +207,23 @@ const shapes: Mode[] = [
     after: swap('<samlp:Status>', '<a b="<samlp:Status>'),
     reason: 'malformed',
   },
+  ...[
+    '\u0001',
+    '&#0;',
+    '&#x0;',
+    '&#xFFFF;',
+    '&#xD800;',
+    '&#x110000;',
+    '&#99999999;',
+    '&#000000000;',
+  ].map(
+    (character): Mode => ({
+      mode: `with the character ${JSON.stringify(character)}`,
+      attributes: `<saml:Attribute Name="a"><saml:AttributeValue>${character}</saml:AttributeValue></saml:Attribute>`,
+      signs: 'nothing',
+      reason: 'malformed',
+    }),
+  ),
   {
     mode: 'that ends too early',
     after: swap('</samlp:Response>', ''),
@@ -221,15 +238,15 @@ const shapes: Mode[] = [
   },
   { mode: 'with two roots', after: (xml) => `${xml}<a/>`, reason: 'malformed' },
   {
-    mode: 'with more than 3,000 elements',
-    after: swap('<samlp:Status>', `${'<a/>'.repeat(3000)}<samlp:Status>`),
+    mode: 'with more than 1,500 elements',
+    after: swap('<samlp:Status>', `${'<a/>'.repeat(1500)}<samlp:Status>`),
     reason: 'too_many_elements',
   },
   {
-    mode: 'with more than 6,000 attributes',
+    mode: 'with more than 3,000 attributes',
     after: swap(
       '<samlp:Status>',
-      `<a ${Array.from({ length: 6001 }, (_, n) => `a${n}="x"`).join(' ')}/><samlp:Status>`,
+      `<a ${Array.from({ length: 3001 }, (_, n) => `a${n}="x"`).join(' ')}/><samlp:Status>`,
     ),
     reason: 'too_many_elements',
   },
@@ -378,7 +395,7 @@ const contents: Mode[] = [
     reason: 'in_response_to_mismatch',
   },
   {
-    mode: 'whose InResponseTo stands only in the unsigned part',
+    mode: 'whose unsigned part names the request',
     assertion: swap(' InResponseTo="_request1"', ''),
     reason: 'in_response_to_mismatch',
   },
@@ -512,7 +529,12 @@ const contents: Mode[] = [
     mode: 'without an id of the assertion',
     assertion: swap(' ID="_assertion1"', ''),
     signs: 'response',
-    reason: 'assertion_missing',
+    reason: 'id_malformed',
+  },
+  {
+    mode: 'with an id of 256 characters',
+    assertion: swap('_assertion1', '_'.repeat(256)),
+    reason: 'id_malformed',
   },
   {
     mode: 'with two signed assertions',
@@ -524,7 +546,7 @@ const contents: Mode[] = [
     reason: 'assertions_several',
   },
   {
-    mode: 'with an encrypted assertion, although encryption is off',
+    mode: 'with encryption, which is off',
     encrypting: { certificate: provider.key.certificate },
     reason: 'encryption_not_expected',
   },
@@ -556,10 +578,32 @@ test.each(contents)(
 test.each([
   ['no base64', '<Response/>'],
   ['base64 that does not end', `${provider.respond()}A`],
-  ['bytes that are not UTF-8', Buffer.from([0xff, 0xfe]).toString('base64')],
+  [
+    'bytes that are not UTF-8',
+    Buffer.from(
+      provider.write({ after: swap('<samlp:Status>', '<a b="\u00e9"/><samlp:Status>') }),
+      'latin1',
+    ).toString('base64'),
+  ],
   ['nothing', ''],
 ])('S11 a form field with %s is refused', async (_name, field) => {
   await isRefused(field, 'malformed');
+});
+
+test.each<[string, string]>([
+  ['a long name', `<${'a'.repeat(250_000)}`],
+  ['a long tag', `<a ${'b'.repeat(250_000)}`],
+  ['many quotes', `<a ${'"'.repeat(250_000)}`],
+  ['two kinds of quotes', `<a ${`"'`.repeat(125_000)}`],
+  ['many closing tags', '</'.repeat(125_000)],
+  ['many levels', '<a>'.repeat(80_000)],
+  ['many elements', `<a>${'<b/>'.repeat(60_000)}</a>`],
+  ['many references', `<a>${'&#1234567;'.repeat(25_000)}</a>`],
+  ['a long declaration', `<?xml ${' '.repeat(250_000)}`],
+])('S11 256 KiB with %s are refused in a few milliseconds', async (_name, xml) => {
+  const began = performance.now();
+  await expect(verify(encoded(xml))).rejects.toMatchObject({ code: 'provider_refused' });
+  expect(performance.now() - began).toBeLessThan(200);
 });
 
 test('S11 a form field larger than 256 KiB is refused before it is decoded', async () => {

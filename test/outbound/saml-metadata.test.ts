@@ -5,6 +5,7 @@ import { samlNow, samlProvider, swap } from '../support/saml-provider.ts';
 
 const { key } = await samlProvider();
 const weak = await generateCertifiedKey('weak', samlNow, 1024);
+const other = await generateCertifiedKey('other', samlNow, 2048);
 const bare = (pem: string) => pem.replace(/-----.*-----|\s/g, '');
 const keyDescriptor = (pem: string, use = ' use="signing"') =>
   `<KeyDescriptor${use}><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>\n${bare(pem)}\n</ds:X509Certificate></ds:X509Data></ds:KeyInfo></KeyDescriptor>`;
@@ -14,7 +15,7 @@ const metadata = `<?xml version="1.0" encoding="UTF-8"?>
 <!-- The provider -->
 <EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.example.test/saml">
   <IDPSSODescriptor WantAuthnRequestsSigned="true" protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
-    ${keyDescriptor(key.certificate)}${keyDescriptor(weak.certificate, '')}${keyDescriptor(weak.certificate, ' use="encryption"')}
+    ${keyDescriptor(key.certificate)}${keyDescriptor(weak.certificate, '')}${keyDescriptor(other.certificate, ' use="encryption"')}
     ${service('SOAP', 'https://idp.example.test/soap')}
     ${service('HTTP-POST', 'https://idp.example.test/post')}
     ${service('HTTP-Redirect', 'https://idp.example.test/redirect')}

@@ -19,7 +19,9 @@ interface Read {
 export function readAssertion(assertion: Element, read: Read): SamlProof {
   const { connection, expected } = read;
   const id = attributeOf(assertion, 'ID');
-  if (!isNamed(assertion, ns.assertion, 'Assertion') || !id) throw refused('assertion_missing');
+  if (!isNamed(assertion, ns.assertion, 'Assertion')) throw refused('assertion_missing');
+  // Stored until the assertion ends.
+  if (!id || id.length > 255) throw refused('id_malformed');
   if (attributeOf(assertion, 'Version') !== '2.0') throw refused('version_unsupported');
   checkIssuer(assertion, connection, 'assertion');
   if (childrenNamed(assertion, ns.assertion, 'AuthnStatement').length === 0)

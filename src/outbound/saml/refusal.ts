@@ -54,6 +54,7 @@ const hints: Record<SamlReason, string> = {
   signature_invalid:
     "The provider signs with a certificate that is not in this connection. Read the provider's current metadata.",
   id_repeated: plainXml,
+  id_malformed: plainXml,
   assertion_missing: 'The response has no assertion. Find this sign-in in the log of the provider.',
   assertions_several:
     'The provider must send one assertion. Check the settings of this application.',
