@@ -178,6 +178,11 @@ export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: C
   };
 }
 
+/** The fields that the view has: a connection has only those of its kind. */
+function fieldsIn<View>(view: View, fields: Fields<View>): Fields<View> {
+  return fields.filter(([, value]) => value(view) !== undefined);
+}
+
 /** The output functions of a command. */
 function speak(
   flags: Flags,
@@ -191,7 +196,7 @@ function speak(
   };
   const show: Call['show'] = (view, fields) => {
     if (flags.json) printJson(view, screen);
-    else printBlock(view, fields, screen);
+    else printBlock(view, fieldsIn(view, fields), screen);
   };
   return {
     note,

@@ -41,7 +41,7 @@ export function answerRoute(route: Route, door: Door): RequestHandler {
     }
     if (route.redirects && wantsPage(request)) traceOf(request).speaks = 'html';
     const received = await receive(request, response, {
-      origins: door.origins,
+      origins: route.crossSiteForm ? null : door.origins,
       who: () => contextOf(route, door, request),
       right: (ctx) => requireKnownRight(ctx, route, request),
       read: (ctx) => readInput((isFile && asFile) || route, request, response, { ctx, secure }),
@@ -106,7 +106,7 @@ function statusOf(route: Route, request: Request, dryRun: boolean): Route['statu
 }
 
 async function send(
-  route: Pick<Route, 'status' | 'redirects'>,
+  route: Pick<Route, 'status' | 'redirects' | 'type'>,
   { body, location }: Reply,
   request: Request,
   response: Response,
@@ -117,6 +117,8 @@ async function send(
     response.status(302).location(location).end();
   } else if (route.status === 204) {
     response.status(204).end();
+  } else if (route.type !== undefined) {
+    response.status(route.status).type(route.type).send(body);
   } else {
     const written = await writeLong(body);
     if (written === null) response.status(route.status).json(body);

@@ -135,13 +135,14 @@ function parameter(route: Route, name: string, place: 'path' | 'query'): Json {
 function requestBody(route: Route, names: string[]): Json {
   const { properties, required } = inputSchema(route);
   const needed = required.filter((name) => names.includes(name));
+  const isForm = route.speaks === 'oauth' || route.crossSiteForm === true;
   const schema = {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, properties[name]])),
     ...(needed.length === 0 ? {} : { required: needed }),
-    additionalProperties: route.speaks === 'oauth',
+    additionalProperties: isForm,
   };
-  const type = route.speaks === 'oauth' ? 'application/x-www-form-urlencoded' : 'application/json';
+  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
   return { required: needed.length > 0, content: { [type]: { schema } } };
 }
 
@@ -157,7 +158,7 @@ function responsesOf(route: Route): Json {
       ? {}
       : {
           content: {
-            'application/json': { schema: jsonSchema(route.output, 'output') },
+            [route.type ?? 'application/json']: { schema: jsonSchema(route.output, 'output') },
             ...Object.fromEntries(files),
           },
         };

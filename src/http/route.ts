@@ -27,6 +27,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   input: Input;
   /** The schema of the answer; without it, the answer is 204. */
   output?: Output | undefined;
+  /** The media type of an answer that is a text; by default, the answer is JSON. */
+  type?: string;
   /** The status of a success. With 204, the view is sent only on request or in a dry run. */
   status?: 200 | 201 | 202 | 204;
   /** Takes `?dryRun=true`: idctl rolls the operation back. Every DELETE with a view takes it. */
@@ -41,6 +43,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   lenientQuery?: true;
   /** OAuth style: a form, with the client in it or in HTTP Basic, and errors of RFC 6749 §5.2. */
   speaks?: 'oauth';
+  /** Takes a form that a page of another site posts, without cookies. Ignores unknown fields. */
+  crossSiteForm?: true;
   filled?: { [Field in keyof z.input<Input>]?: Fill };
   cookies?: (view: NoInfer<View>) => CookieChange[];
   /** Redirects a browser (or, with `always`, every client) instead of sending the output. */

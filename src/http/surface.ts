@@ -5,6 +5,7 @@ import { forwardPage } from './pages/login/forward.ts';
 import { acceptPage } from './pages/login/invitation.ts';
 import { mailCodePages } from './pages/login/mail-code.ts';
 import { resetPages } from './pages/login/reset.ts';
+import { samlFormPage } from './pages/login/saml.ts';
 import { signInPages } from './pages/login/sign-in.ts';
 import { signUpPages } from './pages/login/sign-up.ts';
 import { logoutPages } from './pages/logout.ts';
@@ -43,6 +44,7 @@ export const pages: Page[] = [
   ...resetPages,
   acceptPage,
   forwardPage,
+  samlFormPage,
   ...accountPages,
   organizationPage,
   ...applicationPages,

@@ -10,6 +10,7 @@ import { planWaiting } from '../services/provisioning/mappings/replan.ts';
 import { writeRequests } from '../services/provisioning/scim/log.ts';
 import { writeScimTokenUses } from '../services/provisioning/scim/token.ts';
 import { tellClients } from '../services/signin/provider/sign-outs.ts';
+import { refreshAll } from '../services/tenancy/sso/refresh.ts';
 import { deliverWebhooks } from '../services/tenancy/webhooks/delivery/deliver.ts';
 
 interface Job {
@@ -22,6 +23,7 @@ interface Job {
 
 const jobs: Job[] = [
   { name: 'sweep', everySeconds: 600, run: sweepExpired },
+  { name: 'SAML metadata', everySeconds: 3600, run: refreshAll },
   { name: 'mail', everySeconds: 1, run: deliverMail },
   { name: 'token uses', everySeconds: 10, lastly: true, run: writeTokenUses },
   { name: 'SCIM token uses', everySeconds: 10, lastly: true, run: writeScimTokenUses },

@@ -7,6 +7,7 @@ import type { PlanInput } from '../../src/services/provisioning/document/wanted.
 import { turnsDuring } from '../support/turns.ts';
 
 const settings = {
+  kind: 'oidc' as const,
   emailDomain: 'acme.test',
   issuer: 'https://idp.test',
   clientId: 'c',
@@ -62,7 +63,7 @@ function synced(mappingId: string, role: 'viewer' | 'member' | 'admin'): Project
 const state: State = {
   organization: { slug: 'acme', name: 'Acme' },
   domains: [{ name: 'acme.test', state: 'Verified' }],
-  sso: { ...settings, id: 'sso', secret: 'x' },
+  sso: { ...settings, metadata: null, id: 'sso', secret: 'x' },
   ldap: null,
   signin: {},
   webhooks: [
@@ -92,6 +93,7 @@ function planned(
       people: new Map(),
       uninvited: new Map(),
       taken: new Set(),
+      metadata: null,
       origins: new Map(),
       trusting: false,
       linked: { sso: ['ada'], ldap: [] },
@@ -116,7 +118,7 @@ describe('access after mappings are removed', () => {
   });
 
   test('no one loses access, if autoRemove is off', async () => {
-    const sso = { ...settings, autoRemove: false, id: 'sso', secret: 'x' };
+    const sso = { ...settings, autoRemove: false, metadata: null, id: 'sso', secret: 'x' };
     expect((await planned({ mappings: [] }, { sso })).losing).toEqual([]);
   });
 

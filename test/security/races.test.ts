@@ -253,7 +253,7 @@ describe('deleting an organization', () => {
 
   test('P2 if an organization is deleted while a person signs in through SSO, the sign-in fails too', async () => {
     const { org, domain, connection } = await connected(idctl, provider.issuer);
-    const { issuer, clientId, redirectUri } = connection;
+    const { issuer = '', clientId = '', redirectUri = '' } = connection;
     const { id } = await SsoConnection.findOne({
       where: { organizationId: org.id },
       rejectOnEmpty: true,

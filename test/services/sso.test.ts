@@ -257,6 +257,7 @@ describe('§2.2 the connection over REST', () => {
     const answer = await put(whole);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
+      kind: 'oidc',
       emailDomain: domain,
       issuer: 'https://idp.example',
       clientId: 'c',

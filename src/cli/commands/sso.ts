@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { Refusal, refuseField } from '../../errors.ts';
+import { parse } from '../../input.ts';
 import type { attemptView } from '../../services/signin/attempts.ts';
 import type { ssoRelinkedView, ssoView } from '../../services/tenancy/sso/connection.ts';
 import { guidedProviders, issuerFrom } from '../../services/tenancy/sso/providers.ts';
@@ -24,7 +25,7 @@ import {
 import { sessionsEndedField } from '../consequences.ts';
 import { tellOlderDaemon } from '../older-daemon.ts';
 import type { Fields } from '../output.ts';
-import { givenSecret } from '../prompt.ts';
+import { givenSecret, readNamedFile } from '../prompt.ts';
 import type { Call } from '../run.ts';
 import { fieldsOf, optionsOf } from '../settings.ts';
 
@@ -33,19 +34,29 @@ const tests = () => import('../../services/tenancy/sso/test.ts');
 
 type Connection = z.output<typeof ssoView>;
 
+const { metadataXml: _, ...shownWords } = ssoWords;
+type ShownName = Exclude<SsoSettingName, 'metadataXml'>;
+
 const fields: Fields<Connection> = [
   ['Enabled', (view) => view.enabled],
   ...approvalFields,
-  ...fieldsOf<SsoSettingName, Connection>(ssoWords, {
-    clientSecret: (view) => (view.hasClientSecret ? 'stored' : null),
+  ...fieldsOf<ShownName, Connection>(shownWords, {
+    kind: (view) => ssoWords.kind.page.values[view.kind],
+    clientSecret: (view) => view.hasClientSecret && 'stored',
   }),
+  ['Entity ID', (view) => view.entityId],
+  ['Sign-in URL', (view) => view.ssoUrl],
+  [
+    'Certificates',
+    (view) =>
+      view.certificates?.map(({ fingerprint, notAfter }) => `${fingerprint} until ${notAfter}`),
+  ],
+  ['Metadata read', (view) => view.metadataReadAt],
 ];
-
-const called = ({ issuer }: Connection) => issuer;
 
 export function addSsoCommands(program: Command): void {
   const sso = noun(program, 'sso', {
-    summary: 'Single sign-on of an organization (OpenID Connect)',
+    summary: 'Single sign-on of an organization (OpenID Connect or SAML)',
     example: 'idctl sso show --org acme',
   });
   verb(sso, 'set', {
@@ -53,14 +64,15 @@ export function addSsoCommands(program: Command): void {
     required: org,
     options: {
       ...optionsOf(ssoWords),
-      '--provider <name>': `the issuer of ${guidedProviders.join(', ')}`,
+      '--provider <name>': guidedProviders.join(', '),
       '--tenant <name>': 'the tenant or domain at that provider',
       '--provider-url <url>': 'the URL of the Keycloak realm',
       '--secret-stdin': 'read the client secret from standard input',
       '--secret-file <file>': 'read the client secret from a file',
       ...force('provider'),
     },
-    detail: 'If the connection is enabled, it tests the provider first, and asks if a step fails.',
+    detail:
+      'If the connection is enabled, it tests the provider first, and asks if a step fails. It asks before OpenID Connect replaces SAML, or SAML it.',
     example: `idctl sso set --org acme --domain acme.com \\
       --issuer https://id.acme.com --client-id idctl --secret-stdin <secret`,
     run: set,
@@ -103,7 +115,13 @@ export function addSsoCommands(program: Command): void {
     example: 'idctl sso approve --org acme --yes',
     run: async (call) => {
       const { approveSso, showSso } = await operations();
-      await approveConnection(call, { show: showSso, approve: approveSso, fields, called });
+      const { providerOf } = await import('../../services/tenancy/sso/connection.ts');
+      await approveConnection(call, {
+        show: showSso,
+        approve: approveSso,
+        fields,
+        called: providerOf,
+      });
     },
   });
   verb(sso, 'test', {
@@ -115,13 +133,29 @@ export function addSsoCommands(program: Command): void {
       '--secret-stdin': 'read the client secret from standard input',
       '--secret-file <file>': 'read the client secret from a file',
       '--redirect-uri <uri>': 'test this redirect URI instead of the stored one',
+      '--saml-metadata <url|file>': 'test this SAML provider instead of the stored one',
     },
     example: 'idctl sso test --org acme',
     run: async (call) => {
       const { testSso } = await tests();
-      const view = await withClientSecret(call.input, (input) => call.operate(testSso, input));
+      const { samlMetadata, ...given } = call.input;
+      const metadata = samlMetadata === undefined ? {} : await metadataFrom(String(samlMetadata));
+      const view = await withClientSecret({ ...given, ...metadata }, (input) =>
+        call.operate(testSso, input),
+      );
       await tellOlderDaemon(call);
       call.examination(view);
+    },
+  });
+  verb(sso, 'refresh', {
+    summary: 'Read the metadata of a SAML provider again, at its URL',
+    required: org,
+    rehearsable: true,
+    detail: 'The daemon also does this every day.',
+    example: 'idctl sso refresh --org acme',
+    run: async (call) => {
+      const { refreshSso } = await import('../../services/tenancy/sso/refresh.ts');
+      await call.perform(refreshSso, fields);
     },
   });
   verb(sso, 'attempts', {
@@ -167,12 +201,22 @@ export function addSsoCommands(program: Command): void {
 
 async function set(call: Call): Promise<void> {
   const { changeSso } = await operations();
-  const { domain, force: unasked, provider, tenant, providerUrl, ...given } = call.input;
-  const input = {
+  const {
+    domain,
+    force: unasked,
+    provider,
+    tenant,
+    providerUrl,
+    samlMetadata,
+    ...given
+  } = call.input;
+  const change: Change = {
     ...given,
     ...(domain === undefined ? {} : { emailDomain: domain }),
     ...issuerOf({ provider, tenant, providerUrl, issuer: given['issuer'] }),
+    ...(samlMetadata === undefined ? {} : await metadataFrom(String(samlMetadata))),
   };
+  const input = { ...change, ...(await kindOf(call, change)) };
   const view = await withClientSecret(input, async (whole) => {
     const { enabled } = await call.rehearse(changeSso, whole);
     if (enabled && unasked !== true) await requireUsable(call, whole);
@@ -181,6 +225,45 @@ async function set(call: Call): Promise<void> {
   call.show(view, fields);
   await tellWaiting(call, 'sso', view);
   await tellNext(call, view);
+}
+
+/** The metadata of a SAML provider: its URL, or the text of a file. */
+async function metadataFrom(given: string): Promise<Change> {
+  if (/^https?:\/\//i.test(given)) return { metadataUrl: given };
+  return { metadataXml: String(await readNamedFile('--saml-metadata', given)) };
+}
+
+type Change = Record<string, unknown>;
+
+/** The kind, if the change gives the connection another one. Asks before it replaces a connection. */
+async function kindOf(call: Call, { secretStdin: _, secretFile: __, ...change }: Change) {
+  const { changeSso } = await operations();
+  const { issuer, metadataUrl, metadataXml } = parse(changeSso.input, change);
+  const isSaml = metadataUrl !== undefined || metadataXml !== undefined;
+  if (isSaml && issuer !== undefined)
+    throw refuseField('samlMetadata', 'cannot be combined with --issuer or --provider');
+  if (!isSaml && issuer === undefined) return {};
+  const kind = isSaml ? 'saml' : 'oidc';
+  const stored = await findConnection(call);
+  if ((stored?.kind ?? 'oidc') === kind) return {};
+  if (stored !== null) {
+    const { providerOf } = await import('../../services/tenancy/sso/connection.ts');
+    const { values } = ssoWords.kind.page;
+    await call.confirm(
+      `Replace the ${values[stored.kind]} connection to ${providerOf(stored)} by one with ${values[kind]}?`,
+    );
+  }
+  return { kind };
+}
+
+async function findConnection(call: Call): Promise<Connection | null> {
+  const { org } = call.input;
+  try {
+    return await call.operate((await operations()).showSso, { org });
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'not_found') return null;
+    throw error;
+  }
 }
 
 /** The issuer that follows from a provider and the value that it shows. */

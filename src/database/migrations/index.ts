@@ -45,6 +45,8 @@ import { eventKinds } from './0047-event-kinds.ts';
 import { setupLinks } from './0048-setup-links.ts';
 import { daemonProxies } from './0049-daemon-proxies.ts';
 import { samlKeys } from './0050-saml-keys.ts';
+import { samlConnections } from './0051-saml-connections.ts';
+import { samlAnswers } from './0052-saml-answers.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -94,4 +96,6 @@ export const migrations: readonly Migration[] = [
   setupLinks,
   daemonProxies,
   samlKeys,
+  samlConnections,
+  samlAnswers,
 ];

@@ -30,6 +30,7 @@ import { ProjectMembership } from './project-membership.ts';
 import { ClientSignOut, ProviderRecord } from './provider-record.ts';
 import { RecoveryCode } from './recovery-code.ts';
 import { RefreshToken } from './refresh-token.ts';
+import { SamlAnswer } from './saml-answer.ts';
 import { SamlKey } from './saml-key.ts';
 import { ScimGroup, ScimGroupMember, ScimReplan } from './scim-group.ts';
 import { ScimEmail, ScimRecord, ScimShift } from './scim-record.ts';
@@ -68,6 +69,7 @@ const models = [
   Domain,
   SsoConnection,
   SpentState,
+  SamlAnswer,
   GroupMapping,
   Counter,
   SsoAttempt,

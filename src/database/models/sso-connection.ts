@@ -1,7 +1,28 @@
 import { column, rowOf } from './columns.ts';
 import type { EventActor } from './event.ts';
 
-/** An organization's OpenID Connect connection (spec §2.2). */
+/** The protocols of single sign-on. */
+export const ssoKinds = ['oidc', 'saml'] as const;
+export type SsoKind = (typeof ssoKinds)[number];
+
+/** A certificate with which a SAML provider signs, as its metadata has it. */
+interface StoredCertificate {
+  pem: string;
+  fingerprint: string;
+  /** The end of its validity, as RFC 3339. */
+  notAfter: string;
+}
+
+/** The part of a SAML provider's metadata that idctl uses. */
+export interface StoredMetadata {
+  entityId: string;
+  ssoUrl: string;
+  binding: 'redirect' | 'post';
+  certificates: StoredCertificate[];
+  wantsSignedRequests: boolean;
+}
+
+/** An organization's single sign-on connection (spec §2.2), by OpenID Connect or SAML. */
 export class SsoConnection extends rowOf(
   'sso_connections',
   {
@@ -9,9 +30,12 @@ export class SsoConnection extends rowOf(
     organizationId: column.to('organizations'),
     /** In canonical form. Null once another organization has verified the domain. */
     emailDomain: column.optional(column.string()),
+    kind: column.withDefault(column.string<SsoKind>(), 'oidc'),
+    /** With SAML, the entity ID of the provider. */
     issuer: column.string(),
+    /** Empty with SAML. */
     clientId: column.string(),
-    /** Sealed. */
+    /** Sealed; an empty secret with SAML. */
     clientSecret: column.string(),
     /** Null for the callback URL of the instance. */
     redirectUri: column.optional(column.string()),
@@ -22,6 +46,17 @@ export class SsoConnection extends rowOf(
     absentGroups: column.string<'unknown' | 'none'>(),
     ignoreEmailVerified: column.flag(),
     requireLocalTwoFactor: column.flag(),
+    /** Where the metadata of a SAML provider is read daily; null if it was given as text. */
+    metadataUrl: column.optional(column.string()),
+    /** The metadata of a SAML provider, with which `issuer` agrees. Null with OpenID Connect. */
+    metadata: column.optional(column.json<StoredMetadata>()),
+    metadataReadAt: column.optional(column.date()),
+    /** The attributes to read; null for the usual ones. */
+    emailAttribute: column.optional(column.string()),
+    groupsAttribute: column.optional(column.string()),
+    /** The attribute that identifies the person; null for the NameID. */
+    subjectAttribute: column.optional(column.string()),
+    encryptAssertions: column.withDefault(column.flag(), false),
     /** Whether an owner or the operator has approved where the connection points (security I8). */
     approved: column.withDefault(column.flag(), false),
     /** Where it pointed when it was last approved. Null while approved, and if it never was. */

@@ -2,6 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { Refusal } from '../../errors.ts';
 import { documentRoutes } from '../routes/document.ts';
 import { mappingRoutes } from '../routes/mappings.ts';
+import { ssoRoutes } from '../routes/sso.ts';
 import { checkInput, fieldsOf, jsonOf } from './check.ts';
 import { cutIntoSlices } from './slices.ts';
 import type { ThreadQuestion, ThreadReply } from './thread.ts';
@@ -10,7 +11,10 @@ import type { ThreadQuestion, ThreadReply } from './thread.ts';
 // surface. SCIM bodies it only parses.
 
 const routes = new Map(
-  [...documentRoutes, ...mappingRoutes].map((route) => [`${route.method} ${route.path}`, route]),
+  [...documentRoutes, ...mappingRoutes, ...ssoRoutes].map((route) => [
+    `${route.method} ${route.path}`,
+    route,
+  ]),
 );
 
 parentPort?.on('message', ({ id, bytes, route }: ThreadQuestion) => {

@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring';
 import type { Request, Response } from 'express';
-import { Refusal } from '../../errors.ts';
+import { Refusal, refuseField } from '../../errors.ts';
 import { hasBody, readBytes, requirePlain, textOfBytes } from './bytes.ts';
 
 const formType = 'application/x-www-form-urlencoded';
@@ -30,6 +30,25 @@ export async function readForm(
   const form = { ...parse(text, '&', '=', { maxKeys: 0 }) };
   forms.set(request, form);
   return form;
+}
+
+/**
+ * Reads the known fields of a form. An unknown field is ignored, an empty field counts as absent, and
+ * a repeated field is refused (security X6). Null if the client has gone.
+ */
+export async function collectFields(
+  known: (field: string) => boolean,
+  request: Request,
+  response: Response,
+  limit: number,
+): Promise<Record<string, unknown> | null> {
+  const form = await readForm(request, response, limit);
+  if (form === null) return null;
+  const repeated = Object.entries(form).find(([, value]) => typeof value !== 'string');
+  if (repeated) throw refuseField(repeated[0], 'is given more than once');
+  return Object.fromEntries(
+    Object.entries(form).filter(([field, value]) => known(field) && value !== ''),
+  );
 }
 
 /** The forms that were read: the OpenID provider reads a form before the route of OAuth apps. */

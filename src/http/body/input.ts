@@ -10,6 +10,7 @@ import { type Fill, pathKeys, type Route } from '../route.ts';
 import { hasBody, requirePlain } from './bytes.ts';
 import { checkInput, fieldsOf, refuseNul } from './check.ts';
 import { excessOf } from './count.ts';
+import { collectFields } from './form.ts';
 import { keepPlace, readInTurn } from './place.ts';
 import { checkInThread, largeBody } from './thread.ts';
 
@@ -37,9 +38,14 @@ export async function readInput(
   }
   const [stray] = Object.keys(query);
   if (stray !== undefined) throw refuseField(stray, 'belongs in the body, not in the query');
+  const known = (field: string) => isKnown(route, field);
   if (route.speaks === 'oauth') {
     const limit = route.body.bytes;
-    const form = await collectForm((field) => isKnown(route, field), request, response, limit);
+    const form = await collectForm(known, request, response, limit);
+    return form && check(form);
+  }
+  if (route.crossSiteForm) {
+    const form = await collectFields(known, request, response, route.body.bytes);
     return form && check(form);
   }
   if (!hasBody(request)) return check({});

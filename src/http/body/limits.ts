@@ -11,6 +11,9 @@ export interface BodyLimits {
 /** The limits of a body that is neither a document nor a list of mappings. */
 export const usualBody: BodyLimits = { bytes: 100 * 1024, values: 2000, keys: 100 };
 
+/** The limits of a body with the metadata or an answer of a SAML provider (security S11). */
+export const bodyOfSaml: BodyLimits = { ...usualBody, bytes: 512 * 1024 };
+
 /** The limits of a body with mappings. Ten thousand fit. */
 export const bodyOfMappings: BodyLimits = { bytes: 8 * 1024 * 1024, values: 100_000, keys: 100 };
 

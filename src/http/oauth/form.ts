@@ -1,10 +1,8 @@
 import type { Request, Response } from 'express';
 import { Refusal, refuseField } from '../../errors.ts';
-import { readForm } from '../body/form.ts';
+import { collectFields } from '../body/form.ts';
 
-// A client sends a form (RFC 6749 §2.3, §3.2). It authenticates in the form or with HTTP Basic. An
-// unknown field is ignored, an empty field counts as absent, and a repeated field is refused
-// (security X6).
+// A client sends a form (RFC 6749 §2.3, §3.2). It authenticates in the form or with HTTP Basic.
 
 /** Reads the known fields of the form, and the client's id and secret. Null if the client has gone. */
 export async function collectForm(
@@ -13,13 +11,8 @@ export async function collectForm(
   response: Response,
   limit: number,
 ): Promise<Record<string, unknown> | null> {
-  const form = await readForm(request, response, limit);
-  if (form === null) return null;
-  const repeated = Object.entries(form).find(([, value]) => typeof value !== 'string');
-  if (repeated) throw refuseField(repeated[0], 'is given more than once');
-  const given = Object.fromEntries(
-    Object.entries(form).filter(([field, value]) => known(field) && value !== ''),
-  );
+  const given = await collectFields(known, request, response, limit);
+  if (given === null) return null;
   const client = readBasic(request);
   if (client === null) return given;
   const twice = 'is sent twice: in the form and with HTTP Basic. Use one of them';

@@ -1,6 +1,12 @@
+import { z } from 'zod';
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { listAttempts } from '../../services/signin/attempts.ts';
-import { finishSso } from '../../services/signin/flow.ts';
+import { finishSaml, finishSso } from '../../services/signin/flow.ts';
+import {
+  continueInput,
+  samlAnswerInput,
+  takeSamlAnswer,
+} from '../../services/signin/methods/saml.ts';
 import { startSso } from '../../services/signin/methods/sso.ts';
 import { callbackInput, startSsoInput, startView } from '../../services/signin/redirect/state.ts';
 import {
@@ -12,8 +18,11 @@ import {
   saveSso,
   showSso,
 } from '../../services/tenancy/sso/operations.ts';
+import { showOurMetadata } from '../../services/tenancy/sso/our-party.ts';
+import { refreshSso } from '../../services/tenancy/sso/refresh.ts';
 import { relinkSso } from '../../services/tenancy/sso/relink.ts';
 import { testSso } from '../../services/tenancy/sso/test.ts';
+import { bodyOfSaml } from '../body/limits.ts';
 import { flowCookie, sessionCookies } from '../cookies.ts';
 import { route, routeTo } from '../route.ts';
 
@@ -25,11 +34,13 @@ export const ssoRoutes = [
   }),
   route('PUT', '/api/v1/orgs/:org/sso', saveSso, {
     summary: 'Save the connection; a blank secret keeps the stored one',
+    body: bodyOfSaml,
     dryRun: true,
     cli: 'sso set',
   }),
   route('PATCH', '/api/v1/orgs/:org/sso', changeSso, {
     summary: 'Change the given settings of the connection, or create it',
+    body: bodyOfSaml,
     dryRun: true,
     cli: 'sso set',
   }),
@@ -54,7 +65,13 @@ export const ssoRoutes = [
   }),
   route('POST', '/api/v1/orgs/:org/sso/test', testSso, {
     summary: 'Test the provider step by step; given fields replace the stored ones',
+    body: bodyOfSaml,
     cli: 'sso test',
+  }),
+  route('POST', '/api/v1/orgs/:org/sso/refresh', refreshSso, {
+    summary: 'Read the metadata of a SAML provider again, at its URL',
+    dryRun: true,
+    cli: 'sso refresh',
   }),
   route('POST', '/api/v1/orgs/:org/sso/relink', relinkSso, {
     summary: 'After a change of provider, link people again at their next sign-in',
@@ -64,6 +81,28 @@ export const ssoRoutes = [
   route('GET', '/api/v1/orgs/:org/sso/attempts', listAttempts, {
     summary: 'The last sign-in attempts through the connection, newest first; kept for 7 days',
     cli: 'sso attempts',
+  }),
+  route('GET', '/auth/saml/:org/metadata', showOurMetadata, {
+    summary: 'The metadata of idctl, which a SAML provider of the organization reads',
+    type: 'application/samlmetadata+xml',
+  }),
+  routeTo('public', 'POST', '/auth/saml/:org/acs', {
+    summary: "Take the answer of a SAML provider, which the person's browser posts",
+    crossSiteForm: true,
+    body: bodyOfSaml,
+    input: samlAnswerInput,
+    output: z.object({ continueAt: z.string() }),
+    redirect: { to: (view) => view.continueAt, always: true },
+    run: takeSamlAnswer,
+  }),
+  routeTo('public', 'GET', '/auth/saml/:org/continue', {
+    summary: 'Finish a sign-in by SAML, in the browser in which it began',
+    input: continueInput,
+    output: signedInView,
+    filled: { flow: { cookie: 'sso_flow' } },
+    cookies: sessionCookies,
+    redirect: { to: (view) => view.returnTo },
+    run: finishSaml,
   }),
   routeTo('public', 'GET', '/auth/sso/start', {
     summary: "Begin a sign-in: the provider's address for an e-mail domain",

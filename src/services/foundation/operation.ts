@@ -42,6 +42,7 @@ interface Definition<
   Output extends z.ZodType,
   View,
   Proof,
+  Prepared,
 > {
   authority: Needed;
   /**
@@ -58,13 +59,26 @@ interface Definition<
   hints?: true;
   /** What it ends, for an operation that people confirm. */
   ends?: Ending<View, z.output<Input>>;
-  run: (ctx: Context, input: z.output<Input>, proof: Proof) => Promise<View>;
+  /**
+   * Reads what `run` needs from the network, outside of every transaction: `run` may be rehearsed in
+   * one.
+   */
+  prepare?: (ctx: Context, input: z.output<Input>, proof: Proof) => Promise<Prepared>;
+  run: (
+    ctx: Context,
+    input: z.output<Input>,
+    proof: Proof,
+    prepared: NoInfer<Prepared>,
+  ) => Promise<View>;
 }
 
 /** One operation of idctl. Call it with checked input; it checks the authority itself. */
 export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, View> {
   (ctx: Context, input: z.output<Input>): Promise<View>;
-  /** Waits for its turn, and rolls back every write. Only operations with a turn have it. */
+  /**
+   * Does first what must not be done in a transaction, and rolls back every write. Only operations
+   * that wait for a turn or for the network have it.
+   */
   readonly rehearse?: (ctx: Context, input: z.output<Input>) => Promise<View>;
   readonly authority: Authority;
   readonly input: Input;
@@ -83,8 +97,11 @@ export function operation<
   Output extends z.ZodType,
   View extends z.input<Output>,
   Proof = Proved<Needed>,
->(definition: Definition<Needed, Input, Output, View, Proof>): Operation<Input, Output, View> {
-  const { authority, turn, input, output, hints, ends, run } = definition;
+  Prepared = undefined,
+>(
+  definition: Definition<Needed, Input, Output, View, Proof, Prepared>,
+): Operation<Input, Output, View> {
+  const { authority, turn, input, output, hints, ends, prepare, run } = definition;
   const performing =
     (around: (work: () => Promise<View>) => Promise<View>) =>
     async (ctx: Context, given: z.output<Input>): Promise<View> => {
@@ -92,19 +109,22 @@ export function operation<
       const proof = await proveNow();
       const work = async () => {
         stopIfGone(ctx);
-        if (!mayEnd(ctx, authority)) return around(() => run(ctx, given, proof));
+        // Without `prepare`, `Prepared` is undefined.
+        const prepared = (await prepare?.(ctx, given, proof)) as Prepared;
+        if (!mayEnd(ctx, authority)) return around(() => run(ctx, given, proof, prepared));
         const proveAgain = async () => {
           await ctx.authenticateAgain?.();
           await proveNow();
         };
-        return requiringFirst(proveAgain, () => around(() => run(ctx, given, proof)));
+        return requiringFirst(proveAgain, () => around(() => run(ctx, given, proof, prepared)));
       };
       return turn === undefined ? work() : inTurn(ctx, turn, organizationOf(proof), work);
     };
   // If the definition has no `prove`, `Proof` is `Proved<Needed>`, the type that this returns.
   const proveRow = (ctx: Context, given: z.output<Input>) =>
     prove(ctx, authority, given) as Promise<Proof>;
-  const own = turn === undefined ? {} : { rehearse: performing(rehearse) };
+  const waits = turn !== undefined || prepare !== undefined;
+  const own = waits ? { rehearse: performing(rehearse) } : {};
   return Object.assign(
     performing((work) => work()),
     { ...own, ...(hints && { hints }), ...(ends && { ends }), authority, input, output },

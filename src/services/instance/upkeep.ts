@@ -3,6 +3,7 @@ import { deleteOld, type Stop } from '../../database/delete-batches.ts';
 import { hold } from '../../database/hold.ts';
 import { Account } from '../../database/models/account.ts';
 import { Counter } from '../../database/models/counter.ts';
+import { SamlAnswer } from '../../database/models/saml-answer.ts';
 import { ScimRequest } from '../../database/models/scim-request.ts';
 import { SpentState } from '../../database/models/spent-state.ts';
 import { SsoAttempt } from '../../database/models/sso-attempt.ts';
@@ -43,6 +44,7 @@ export async function sweepExpired(ctx: Context, { stop }: { stop?: Stop } = {})
 
 async function deleteExpired(ctx: Context, stop: Stop): Promise<void> {
   await deleteOld(SpentState, { column: 'expires_at', before: ctx.now }, stop);
+  await deleteOld(SamlAnswer, { column: 'expires_at', before: ctx.now }, stop);
   await sweepCredentials(ctx, stop);
   await sweepBrowsers(ctx, stop);
   await transaction(() => dropSpentKeys(ctx));

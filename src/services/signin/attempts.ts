@@ -56,20 +56,34 @@ export async function keepSsoAttempt<T>(
   signIn: (learn: (said: Said) => void) => Promise<T>,
 ): Promise<T> {
   let said: Said | undefined;
-  const keep = (outcome: Outcome) =>
-    record(ctx, connectionId, outcome, said).catch((error: unknown) => {
-      ctx.log.warn({ err: error }, 'a sign-in attempt could not be stored');
-    });
   try {
     const session = await signIn((learned) => {
       said = learned;
     });
-    await keep({ stage: 'session', ok: true, code: null });
+    await keep(ctx, connectionId, { stage: 'session', ok: true, code: null }, said);
     return session;
   } catch (error) {
-    await keep({ ...failureOf(error, said === undefined ? 'token' : 'account'), ok: false });
+    await keepFailedAttempt(ctx, connectionId, error, said);
     throw error;
   }
+}
+
+/** Stores how far a sign-in came that failed with this error. */
+export function keepFailedAttempt(
+  ctx: Context,
+  connectionId: string,
+  error: unknown,
+  said: Said | undefined,
+): Promise<void> {
+  const at = said === undefined ? 'token' : 'account';
+  return keep(ctx, connectionId, { ...failureOf(error, at), ok: false }, said);
+}
+
+function keep(...attempt: Parameters<typeof record>): Promise<void> {
+  const [ctx] = attempt;
+  return record(...attempt).catch((error: unknown) => {
+    ctx.log.warn({ err: error }, 'a sign-in attempt could not be stored');
+  });
 }
 
 /** The claims of a person that an attempt keeps: the address and the groups. */

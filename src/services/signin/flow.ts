@@ -9,6 +9,7 @@ import { byLoginLink } from './methods/link.ts';
 import { byCode } from './methods/magic-code.ts';
 import { byPasskey } from './methods/passkey.ts';
 import { byPassword } from './methods/password.ts';
+import { bySaml } from './methods/saml.ts';
 import { bySocial } from './methods/social.ts';
 import { bySso } from './methods/sso.ts';
 import type { callbackInput } from './redirect/state.ts';
@@ -82,6 +83,9 @@ export const signInByLdap = signInBy(byDirectory);
 
 /** Finishes single sign-on, at the callback (spec §4.1 steps 3 to 6). */
 export const finishSso = signInBy(bySso);
+
+/** Finishes single sign-on by SAML, when the browser comes for the verified answer. */
+export const finishSaml = signInBy(bySaml);
 
 const finishBySocial = signInBy(bySocial);
 

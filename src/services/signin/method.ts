@@ -78,7 +78,7 @@ interface Events<K extends WayTypes> {
 }
 
 /** One way to sign in. */
-interface Way<K extends WayTypes> {
+export interface Way<K extends WayTypes> {
   /** A held arrival is stored with this name, so the name never changes. */
   name: ConnectionKindName | 'password' | 'magicCode' | 'passkey' | 'social' | 'loginLink';
   /** Runs the sign-in if this way is offered. A refusal here is neither counted nor recorded. */

@@ -65,8 +65,8 @@ async function connectionItem(ctx: Context, here: Here): Promise<Item> {
   const ldap = await ifThere(showLdap(ctx, { org }));
   const item = { name: 'Sign-in through your company' };
   const found = [
-    ...(sso === null ? [] : [{ kind: 'sso' as const, ...sso }]),
-    ...(ldap === null ? [] : [{ kind: 'ldap' as const, ...ldap }]),
+    ...(sso === null ? [] : [{ ...sso, kind: 'sso' as const }]),
+    ...(ldap === null ? [] : [{ ...ldap, kind: 'ldap' as const }]),
   ];
   const [on] = found.filter(({ enabled }) => enabled);
   const [off] = found;

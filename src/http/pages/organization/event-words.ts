@@ -155,6 +155,9 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
     html`${refusals(told, 'of an owner with single sign-on')}, because no owner has approved the connection.`,
   'sso.signin.refused': (told) => html`${refusals(told, 'with single sign-on')}.`,
   'sso.provider.failed': () => html`The identity provider could not be used.`,
+  'sso.metadata.changed': () => html`The metadata of the identity provider has changed.`,
+  'sso.metadata.refused': () =>
+    html`The metadata URL names another identity provider, so the metadata was not taken.`,
   'sso.groups.synced': synced,
   'sso.groups.unknown': unknownGroups,
   'sso.groups.failed': failedGroups,

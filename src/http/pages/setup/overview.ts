@@ -6,6 +6,7 @@ import { showLdap } from '../../../services/tenancy/ldap/operations.ts';
 import { showOrganization } from '../../../services/tenancy/organizations/operations.ts';
 import { finishSetup } from '../../../services/tenancy/setup-links/open.ts';
 import { setupLinkInvalid } from '../../../services/tenancy/setup-links/setup-link.ts';
+import { providerOf } from '../../../services/tenancy/sso/connection.ts';
 import { showSso } from '../../../services/tenancy/sso/operations.ts';
 import { minuteText } from '../../../text/dates.ts';
 import { setupCookie } from '../../cookies.ts';
@@ -102,7 +103,7 @@ type Key = z.output<typeof key>;
 
 async function ssoRow({ ctx }: Visit, here: Key) {
   const sso = await ifThere(showSso(ctx, here));
-  return connectionRow('sso', sso && { ...sso, to: sso.issuer }, `${at}/sso`);
+  return connectionRow('sso', sso && { ...sso, to: providerOf(sso) }, `${at}/sso`);
 }
 
 async function ldapRow({ ctx }: Visit, here: Key) {

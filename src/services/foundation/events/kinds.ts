@@ -147,6 +147,7 @@ export const eventKinds = {
   }),
 
   'sso.saved': inOrg('sso', 'The single sign-on connection was saved', {
+    kind: text.optional(),
     issuer: text,
     clientId: text,
     enabled: flag,
@@ -187,6 +188,16 @@ export const eventKinds = {
     message: text,
     ...refused,
   }),
+  'sso.metadata.changed': inOrg(
+    'sso',
+    'The metadata of the SAML provider has changed: `added` and `removed` are the fingerprints of certificates',
+    { ssoUrl: text, added: list, removed: list },
+  ),
+  'sso.metadata.refused': inOrg(
+    'sso',
+    'The metadata at the URL names another entity ID, so idctl did not take it',
+    tally,
+  ),
   'sso.groups.synced': inOrg('user', 'A single sign-on changed project memberships', synced),
   'sso.groups.unknown': inOrg('user', 'The groups of a sign-in were unknown; no role changed', why),
   'sso.groups.failed': inOrg('user', 'Groups could not be synced; the sign-in continued', {}),

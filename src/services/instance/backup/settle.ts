@@ -9,6 +9,7 @@ import { Invitation } from '../../../database/models/invitation.ts';
 import { OutboxItem } from '../../../database/models/outbox-item.ts';
 import { Passkey } from '../../../database/models/passkey.ts';
 import { ClientSignOut, ProviderRecord } from '../../../database/models/provider-record.ts';
+import { SamlAnswer } from '../../../database/models/saml-answer.ts';
 import { ScimToken } from '../../../database/models/scim-token.ts';
 import { SetupLink } from '../../../database/models/setup-link.ts';
 import { Webhook } from '../../../database/models/webhook.ts';
@@ -45,6 +46,7 @@ export async function settleRestored(
     await forgetClientSessions();
     const sessions = await endSignIns(ctx, 'everyone');
     const setupLinks = await SetupLink.destroy({ where: {} });
+    await SamlAnswer.destroy({ where: {} });
     await holdBack(ctx);
     // This comes before the events of organizations, so that webhooks do not send these events.
     const webhooks = keepTokens ? 0 : await disableWebhooks(ctx);

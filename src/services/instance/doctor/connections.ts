@@ -4,6 +4,7 @@ import { LdapConnection } from '../../../database/models/ldap-connection.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { type Finding, right, type Step, wrong } from '../../../finding.ts';
+import { partsOf } from '../../../next.ts';
 import { inWords } from '../../foundation/limits/limit.ts';
 import { testLdap } from '../../signin/methods/ldap/test.ts';
 import { findWaiting } from '../../tenancy/connections/waiting.ts';
@@ -14,7 +15,7 @@ import { type Check, check } from './check.ts';
 interface Examination {
   ok: boolean;
   message: string;
-  steps: readonly Pick<Step, 'ok' | 'hint'>[];
+  steps: readonly Pick<Step, 'name' | 'ok' | 'hint'>[];
 }
 
 const checks: Record<
@@ -30,14 +31,16 @@ export function checkConnections(ctx: Context, organization: Organization) {
 async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
   const connection = await SsoConnection.findOne({ where: { organizationId: id } });
   if (connection === null) return null;
-  const { issuer, autoRemove, absentGroups, groupsClaim } = connection;
+  const { issuer, autoRemove, absentGroups } = connection;
+  const groups = connection.kind === 'saml' ? 'its groups attribute' : connection.groupsClaim;
   return check(`single sign-on of ${slug}`, 'the provider answers, and accepts the client', () =>
     findingOf(slug, connection, { kind: connectionKinds.sso.name, at: issuer }, async () => {
       const finding = ofExamination(await testSso(ctx, { org: id }), issuer);
       if (!finding.ok || !autoRemove || absentGroups === 'none') return finding;
       // Security I7: some providers omit the claim for people without groups.
       return right(finding.seen, [
-        `If the provider omits ${groupsClaim} for people without groups, they keep their former roles.`,
+        ...partsOf(finding.hint),
+        `If the provider omits ${groups} for people without groups, they keep their former roles.`,
         {
           to: 'remove the roles',
           operation: 'sso.set',
@@ -93,7 +96,9 @@ function resting(slug: string, { seconds, refused, everywhere }: Rest): Finding 
 
 function ofExamination({ ok, message, steps }: Examination, subject: string): Finding {
   const step = steps.find((each) => !each.ok);
+  // A certificate that has ended or ends soon is not a fault.
+  const ending = steps.find(({ name }) => name === 'certificates')?.hint;
   return ok
-    ? right(subject)
+    ? right(subject, ending)
     : wrong(message, step?.hint ?? 'Run the connection test to see each step.');
 }

@@ -3,10 +3,11 @@ import { connectionKindNames } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { refuseFaults } from '../../../errors.ts';
+import { refuseFaults, refuseField } from '../../../errors.ts';
 import { faultOfOrigin } from '../../tenancy/clients/origins.ts';
 import { whyShared } from '../../tenancy/domains/domain.ts';
 import { requireEncryption } from '../../tenancy/ldap/connection.ts';
+import { readText } from '../../tenancy/sso/metadata.ts';
 import { readKnownGroups } from '../mappings/facts.sql.ts';
 import { findLinkedAccounts, findMembersAmong, listGroups } from './gather.sql.ts';
 import type { Outside } from './outside.ts';
@@ -33,6 +34,7 @@ export async function collectOutside(
     people: await findPeople(ctx, organization, { state, document }),
     uninvited: await findBarredOwners(ctx, organization, { state, document }),
     taken: await findTaken(organization, document),
+    metadata: await readGivenMetadata(ctx, document),
     origins: await findBarredOrigins(ctx, organization, { state, document, prune }),
     trusting: ctx.config.trust.domains === 'off',
     linked: {
@@ -65,6 +67,13 @@ async function findTaken({ id }: Organization, { sso }: Document): Promise<Set<s
   const others = { [Op.ne]: id };
   const where = { name: sso.emailDomain, state: 'Verified' as const, organizationId: others };
   return new Set((await Domain.findAll({ where })).map(({ name }) => name));
+}
+
+async function readGivenMetadata(ctx: Context, { sso }: Document) {
+  if (sso?.kind !== 'saml' || sso.metadataXml === undefined) return null;
+  if (sso.metadataUrl !== null)
+    throw refuseField('document.sso.metadataXml', 'cannot be combined with metadataUrl');
+  return readText(ctx, sso.metadataXml, 'document.sso.metadataXml');
 }
 
 async function findBarredOrigins(

@@ -16,6 +16,7 @@ import { collectOutside } from './collect.ts';
 import { type Plan, planDocument } from './plan.ts';
 import type { Document } from './schema.ts';
 import { fingerprintOf, secretsDigest } from './secrets.ts';
+import { metadataUrlIn } from './sections/sso.ts';
 import type { State } from './sections.ts';
 import { readOrganizationState } from './state.ts';
 import type { PlanInput } from './wanted.ts';
@@ -28,7 +29,7 @@ export interface ToCompute {
 }
 
 /** A plan, and the digest of everything that it depends on. */
-export type Computed = Plan & { notCompared: string[]; digest: string };
+export type Computed = Plan & { metadataUrl: string | null; notCompared: string[]; digest: string };
 
 /** Reads the state and plans the document against it. Read-only. */
 export async function computePlan(
@@ -50,7 +51,8 @@ export async function computePlan(
     .map((kind) => `${kind}.${connectionKinds[kind].secret}`);
   const said = { changes, kept, losing, blocked, notCompared };
   const digest = await secretsDigest(ctx, [state, plain, { prune }, given, said]);
-  return { ...plan, notCompared, digest };
+  const metadataUrl = metadataUrlIn(plan.steps, state);
+  return { ...plan, notCompared, metadataUrl, digest };
 }
 
 /** Requires the right, and the rights to save the secrets that the document contains. */
@@ -119,7 +121,8 @@ function compared(state: State, document: Document, given: Fingerprints): PlanIn
 
 /** The secret in the document's section of this kind, as the document gives it. */
 function secretIn({ sso, ldap }: Document, kind: ConnectionKindName): object | undefined {
-  return { sso: sso?.clientSecret, ldap: ldap?.bindPassword }[kind];
+  const clientSecret = sso?.kind === 'oidc' ? sso.clientSecret : undefined;
+  return { sso: clientSecret, ldap: ldap?.bindPassword }[kind];
 }
 
 function withoutSecret(document: Document, kind: ConnectionKindName) {

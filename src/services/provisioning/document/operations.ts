@@ -4,12 +4,14 @@ import { Refusal } from '../../../errors.ts';
 import { ref } from '../../foundation/fields.ts';
 import { inTurn } from '../../foundation/limits/turns.ts';
 import { operation } from '../../foundation/operation.ts';
+import { fetchMetadata } from '../../tenancy/sso/metadata.ts';
 import { requireReachable } from '../../tenancy/webhooks/operations.ts';
 import { holdOrganization, performSteps } from './apply.ts';
 import { planView } from './changes.ts';
 import { admitDocument, type Computed, computePlan, requireDocumentRights } from './compute.ts';
 import { documentOf } from './export.ts';
 import { describeDocument, exportedDocument, plannedDocument, sentDocument } from './schema.ts';
+import { withMetadata } from './sections/sso.ts';
 import { readOrganizationState } from './state.ts';
 
 // An organization as a document: export, plan and apply.
@@ -86,12 +88,14 @@ export const applyOrganization = operation({
       await inTurn(ctx, 'network', organization, async () => {
         for (const { uri, field } of named) await requireReachable(ctx, uri, field);
       });
+    const { metadataUrl } = planned;
+    const metadata = metadataUrl && (await fetchMetadata(ctx, organization, metadataUrl));
     await inTurn(ctx, 'computing', organization, () =>
       transaction(async () => {
         await holdOrganization(ctx, organization, planned.steps);
         const { steps, digest } = await computePlan(ctx, organization, input);
         requireSame({ digest }, input.digest);
-        await performSteps(ctx, organization, steps);
+        await performSteps(ctx, organization, metadata ? withMetadata(steps, metadata) : steps);
       }),
     );
     return { ...viewPlan(planned), applied: true as const };

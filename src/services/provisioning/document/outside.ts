@@ -1,4 +1,5 @@
 import type { ConnectionKindName } from '../../../connection-kinds.ts';
+import type { StoredMetadata } from '../../../database/models/sso-connection.ts';
 import type { Blocked } from './changes.ts';
 
 /** The account for an address of a non-member, or the reason why it cannot be added. */
@@ -12,6 +13,8 @@ export interface Outside {
   uninvited: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
   /** The e-mail domain of the document's `sso`, if another organization has verified it. */
   taken: Set<string>;
+  /** The metadata that the document's `sso` gives as text; null if it gives none. */
+  metadata: StoredMetadata | null;
   /** By origin: why a client cannot get this new origin. */
   origins: Map<string, Pick<Blocked, 'code' | 'message' | 'hint'>>;
   /** Whether `trust.domains` is `off`: connections do not need a verified domain. */

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
-import { isEqual, randomToken } from '../../../crypto/secret.ts';
+import { randomToken } from '../../../crypto/secret.ts';
 import { openState, signState } from '../../../crypto/signed.ts';
 import { SpentState } from '../../../database/models/spent-state.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -14,6 +14,7 @@ import { domain } from '../../foundation/fields.ts';
 import { type Places, placesFor } from '../../foundation/limits/places.ts';
 import { after } from '../../foundation/time.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
+import { flowOf, isSameBrowser, proofOfBrowser, stateSeconds } from './browser.ts';
 
 // The input of both steps of a sign-in by redirect (RFC 6749 §4.1, RFC 9207).
 
@@ -38,11 +39,9 @@ export const callbackInput = z.strictObject({
 
 export const startSsoInput = z.strictObject({ domain, ...startFields });
 
-const flowCookie = /^[A-Za-z0-9_-]{43}$/;
-
 /**
  * Begins a sign-in by redirect: a fresh state with its secrets, and the flow cookie that binds it
- * to this browser. A browser keeps the cookie it has, so that two tabs do not disturb each other.
+ * to this browser.
  */
 export function beginFlow(
   ctx: Context,
@@ -50,10 +49,10 @@ export function beginFlow(
   what: Omit<FlowState, 'id' | 'browser' | 'expires'>,
   given: string | undefined,
 ) {
-  const flow = given !== undefined && flowCookie.test(given) ? given : randomToken(256);
+  const flow = flowOf(given);
   const id = randomToken(256);
   const expires = Math.ceil(after(ctx.now, stateSeconds).getTime() / 1000);
-  const browser = browserProof(ctx, id, flow);
+  const browser = proofOfBrowser(ctx, id, flow);
   const payload: FlowState = { ...what, id, browser, expires };
   const state = signState(ctx.keyring.derive(`${kind}-state`), payload);
   const cookie = { flow, flowExpiresIn: stateSeconds };
@@ -63,9 +62,6 @@ export function beginFlow(
 // The state of a sign-in travels signed in the URL and is stored only once it comes back. So
 // starting a sign-in does not cost a write. PKCE verifier and nonce are derived from its id
 // (security S2).
-
-/** How long a state is valid, in seconds (spec §8). */
-const stateSeconds = 600;
 
 /** The kinds of sign-in by redirect. A state of one kind is invalid for the other. */
 export type Flow = typeof connectionKinds.sso.name | 'social';
@@ -102,7 +98,10 @@ function requireState(ctx: Context, kind: Flow, returned: Returned): FlowState {
   const state = stateFields.safeParse(text).data;
   if (state === undefined || ctx.now.getTime() >= state.expires * 1000)
     throw signInFailed('state_invalid');
-  if (bindsBrowser(ctx, returned.fromBrowser) && !isSameBrowser(ctx, state, returned.flow))
+  if (
+    bindsBrowser(ctx, returned.fromBrowser) &&
+    !isSameBrowser(ctx, state.id, state.browser, returned.flow)
+  )
     throw signInFailed('other_browser');
   return state;
 }
@@ -121,18 +120,6 @@ function secretsOf(ctx: Context, stateId: string): { codeVerifier: string; nonce
   const make = (purpose: string) =>
     createHmac('sha256', ctx.keyring.derive(purpose)).update(stateId).digest('base64url');
   return { codeVerifier: make('sso-code-verifier'), nonce: make('sso-nonce') };
-}
-
-/** The proof of the flow cookie that the state keeps. */
-function browserProof(ctx: Context, stateId: string, flow: string): string {
-  return createHmac('sha256', ctx.keyring.derive('sso-browser'))
-    .update(`${stateId}|${flow}`)
-    .digest('base64url');
-}
-
-/** Whether the flow cookie is the one that the state was bound to (security S3). */
-function isSameBrowser(ctx: Context, state: FlowState, flow: string | undefined): boolean {
-  return flow !== undefined && isEqual(browserProof(ctx, state.id, flow), state.browser);
 }
 
 /** A state that was accepted. */
@@ -157,7 +144,7 @@ export async function acceptState<T>(
   const state = requireState(ctx, kind, returned);
   const places = callbackPlaces(ctx, state.connection);
   try {
-    await spend(state, places);
+    await spend({ id: state.id, expiresAt: new Date(state.expires * 1000) }, places);
     const { code } = returned;
     const claimed = code === undefined || (await transaction(() => claimCode(ctx, state, code)));
     if (!claimed) throw signInFailed('code_of_another_provider');
@@ -167,9 +154,9 @@ export async function acceptState<T>(
   }
 }
 
-async function spend(state: FlowState, places: Places): Promise<void> {
+/** Spends a start once, and takes its places. Refuses with `signin_failed` (security S2). */
+export async function spend(row: { id: string; expiresAt: Date }, places: Places): Promise<void> {
   const spending = transaction(async () => {
-    const row = { id: state.id, expiresAt: new Date(state.expires * 1000) };
     const message = 'This sign-in has already been completed.';
     await refusingDuplicate(SpentState.create(row), { message });
     // The places are taken last, so that a refusal rolls back the use of the state.
@@ -224,7 +211,7 @@ function digest(text: string): string {
 const maxWaiting = { client: 10, connection: 50 };
 
 /** The places of a callback: one for the client, one for the connection or social provider. */
-function callbackPlaces(ctx: Context, connection: string): Places {
+export function callbackPlaces(ctx: Context, connection: string): Places {
   const wanted: [string, number][] = [
     [`client ${networkOf(ctx.client.address)}`, maxWaiting.client],
     [`connection ${connection}`, maxWaiting.connection],

@@ -11,7 +11,9 @@ export interface Said {
   /** Null if the provider does not send a subject. */
   subject: string | null;
   /** The canonical address, `denied` if the provider does not guarantee it; or why it is absent. */
-  email: { address: string; denied: boolean } | { reason: 'email_missing' | 'email_malformed' };
+  email:
+    | { address: string; denied: boolean }
+    | { reason: 'email_missing' | 'email_malformed' | 'email_several' };
   name: string | null;
   /** An absent claim is unknown here; the connection decides later what it means. */
   groups: Groups;
@@ -47,17 +49,22 @@ function isDenied(claim: unknown): boolean {
   return claim !== undefined && claim !== null && claim !== true && claim !== 'true';
 }
 
+/** The first of these texts that can be a name. */
+export function firstName(texts: unknown[]): string | null {
+  for (const text of texts) {
+    const parsed = nameField.safeParse(text);
+    if (parsed.success) return parsed.data;
+  }
+  return null;
+}
+
 function nameIn({
   name,
   given_name: given,
   family_name: family,
 }: Record<string, unknown>): string | null {
   const parts = [given, family].filter((part) => typeof part === 'string').join(' ');
-  for (const text of [name, parts]) {
-    const parsed = nameField.safeParse(text);
-    if (parsed.success) return parsed.data;
-  }
-  return null;
+  return firstName([name, parts]);
 }
 
 /** The address and name, or the fault. The address must be on the exact domain (security D7). */

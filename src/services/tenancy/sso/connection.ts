@@ -2,21 +2,39 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import {
+  SsoConnection,
+  type SsoKind,
+  type StoredMetadata,
+} from '../../../database/models/sso-connection.ts';
 import { Refusal } from '../../../errors.ts';
-import { viewOf } from '../../foundation/fields.ts';
+import { instant, viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { approvalView, isApproved, viewApproval } from '../connections/approval.ts';
 import { isOwnerAnywhere } from '../connections/owners.ts';
-import { redirectUriOf, ssoSettings, whereSsoPoints } from '../connections/sso.ts';
+import {
+  redirectUriOf,
+  ssoSettings,
+  ssoSettingsOfKind,
+  whereSsoPoints,
+} from '../connections/sso.ts';
 import { keepTrusted } from '../connections/usable.ts';
 import { belongsElsewhere } from '../identities/identities.sql.ts';
 import { affectedView } from './affected.ts';
 
-const { emailDomain, issuer, clientId, ...others } = ssoSettings.shape;
+/** What the metadata of a SAML provider says. */
+const metadataView = z.object({
+  entityId: z.string(),
+  ssoUrl: z.string(),
+  certificates: z.array(z.object({ fingerprint: z.string(), notAfter: instant })),
+  metadataReadAt: instant,
+});
+
+const { kind, emailDomain, issuer, clientId, ...others } = ssoSettings.shape;
 export const ssoView = z.object({
-  ...{ emailDomain, issuer, clientId },
-  hasClientSecret: z.boolean(),
+  ...{ kind, emailDomain, issuer, clientId },
+  ...metadataView.partial().shape,
+  hasClientSecret: z.boolean().optional(),
   ...others,
   ...approvalView.shape,
 });
@@ -35,12 +53,42 @@ export const ssoRelinkedView = z.object({
 /** A connection without its secret. */
 export function viewSso(ctx: Context, connection: SsoConnection) {
   return {
-    ...viewOf(ssoSettings, connection),
-    hasClientSecret: true,
-    redirectUri: redirectUriOf(ctx, connection),
+    ...kinds[connection.kind](ctx, connection),
     ...viewApproval(connection, whereSsoPoints(ctx, connection)),
   };
 }
+
+type Settings = Omit<z.input<typeof ssoView>, keyof typeof approvalView.shape>;
+
+const kinds: Record<SsoKind, (ctx: Context, connection: SsoConnection) => Settings> = {
+  oidc: (ctx, connection) => ({
+    ...viewOf(ssoSettingsOfKind.oidc, connection),
+    hasClientSecret: true,
+    redirectUri: redirectUriOf(ctx, connection),
+  }),
+  saml: (_ctx, connection) => {
+    const { ssoUrl, certificates } = requireMetadata(connection);
+    const { issuer: entityId, metadataReadAt } = connection;
+    return {
+      ...viewOf(ssoSettingsOfKind.saml, connection),
+      ...{ entityId, ssoUrl },
+      certificates: certificates.map(({ fingerprint, notAfter }) => ({ fingerprint, notAfter })),
+      ...(metadataReadAt && { metadataReadAt: metadataReadAt.toISOString() }),
+    };
+  },
+};
+
+/** The metadata of a SAML connection, which each of them has. */
+export function requireMetadata({ metadata }: Pick<SsoConnection, 'metadata'>): StoredMetadata {
+  if (metadata === null) throw new Error('a SAML connection has no metadata');
+  return metadata;
+}
+
+/** The provider of a connection: its issuer or entity ID. */
+export const providerOf = ({
+  issuer,
+  entityId,
+}: Pick<z.output<typeof ssoView>, 'issuer' | 'entityId'>): string => issuer ?? entityId ?? '';
 
 /** The organization's connection; refuses with `not_found`. */
 export async function requireSsoConnection(organization: Organization): Promise<SsoConnection> {
@@ -68,7 +116,7 @@ function refuseMissing({ slug }: Organization): never {
  * S10).
  */
 export function requireSameClient(
-  stored: Pick<SsoConnection, 'issuer' | 'clientId'>,
+  stored: { issuer?: string; clientId?: string },
   { issuer, clientId }: { issuer: string; clientId: string },
 ): void {
   if (stored.issuer === issuer && stored.clientId === clientId) return;

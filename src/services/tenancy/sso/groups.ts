@@ -38,7 +38,8 @@ export function takeAbsent(
   return isNone ? { known: true, groups: [] } : groups;
 }
 
-function readClaim(claim: unknown): Groups {
+/** Reads a claim that is present: an array of names, or one name. */
+export function readClaim(claim: unknown): Groups {
   if (claim === '') return { known: true, groups: [] };
   const groups = Array.isArray(claim) ? claim : [claim];
   if (groups.length > maxGroups) return { known: false, why: 'too_many' };

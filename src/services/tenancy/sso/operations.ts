@@ -3,14 +3,13 @@ import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
-import { parse } from '../../../input.ts';
 import { requireStill } from '../../foundation/authority/require.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
 import { endSessions } from '../../people/sessions/end.ts';
-import { isApproved, namedIn } from '../connections/approval.ts';
+import { isApproved } from '../connections/approval.ts';
 import {
   approvedNow,
   approveInput,
@@ -19,23 +18,26 @@ import {
   requireSamePoints,
 } from '../connections/approve.ts';
 import { endingConnection } from '../connections/ending.ts';
-import { aboutSso, ssoSettingsOf } from '../connections/sso.ts';
+import { aboutSso } from '../connections/sso.ts';
 import { findAffected } from './affected.ts';
+import { changedSettings, namedSettings, requireSettings } from './change.ts';
 import {
   holdSsoConnection,
+  providerOf,
   requireSsoConnection,
   ssoDisabledView,
   ssoRemovedView,
   ssoView,
   viewSso,
 } from './connection.ts';
+import { readMetadata } from './metadata.ts';
 import { domainInUse, findLocked, requireTrustedDomain, switchApproval, writeSso } from './save.ts';
 import { changeSsoInput, saveSsoInput } from './schema.ts';
 
 // The single sign-on connection of an organization (spec §2.2).
 
 const refInput = z.strictObject({ org: ref });
-const ending = endingConnection(({ issuer }: { issuer: string }) => issuer, 'sso.relink');
+const ending = endingConnection(providerOf, 'sso.relink');
 
 /** Shows the connection, without its secret. */
 export const showSso = operation({
@@ -54,7 +56,12 @@ export const saveSso = operation({
   authority: 'sso.change',
   input: saveSsoInput,
   output: ssoView,
-  run: (ctx, input, standing) => transaction(() => writeSso(ctx, standing, input, 'all')),
+  prepare: async (ctx, { org: _, ...input }, standing) => {
+    const settings = requireSettings(input);
+    return { settings, metadata: await readMetadata(ctx, input, standing) };
+  },
+  run: (ctx, _input, standing, { settings, metadata }) =>
+    transaction(() => writeSso(ctx, standing, settings, { named: 'all', metadata })),
 });
 
 /** Saves the given settings. An absent setting keeps its value, or gets its default. */
@@ -62,12 +69,12 @@ export const changeSso = operation({
   authority: 'sso.change',
   input: changeSsoInput,
   output: ssoView,
-  run: (ctx, input, standing) =>
+  prepare: readMetadata,
+  run: (ctx, { org: _, ...input }, standing, metadata) =>
     transaction(async () => {
       await keepDomain(standing.organization, input.emailDomain);
-      const stored = await findLocked(standing.organization);
-      const before = stored === null ? {} : ssoSettingsOf(stored);
-      return writeSso(ctx, standing, parse(saveSsoInput, { ...before, ...input }), namedIn(input));
+      const settings = changedSettings(await findLocked(standing.organization), input);
+      return writeSso(ctx, standing, settings, { named: namedSettings(input), metadata });
     }),
 });
 

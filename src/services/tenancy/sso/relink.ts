@@ -9,7 +9,7 @@ import { operation } from '../../foundation/operation.ts';
 import { aboutSso } from '../connections/sso.ts';
 import { freeAccounts } from '../identities/operations.ts';
 import { requireSsoConnection, ssoRelinkedView } from './connection.ts';
-import { saveSsoInput } from './schema.ts';
+import { providerId } from './schema.ts';
 
 /**
  * Deletes the keys of the old provider, former keys included, and ends the sessions through them.
@@ -18,7 +18,7 @@ import { saveSsoInput } from './schema.ts';
  */
 export const relinkSso = operation({
   authority: 'sso.relink',
-  input: z.strictObject({ org: ref, fromIssuer: saveSsoInput.shape.issuer }),
+  input: z.strictObject({ org: ref, fromIssuer: providerId }),
   output: ssoRelinkedView,
   run: (ctx, { fromIssuer }, { organization }) =>
     transaction(async () => {

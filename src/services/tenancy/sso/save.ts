@@ -1,11 +1,10 @@
 import { Op } from 'sequelize';
-import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { orderedId } from '../../../crypto/id.ts';
 import { hold } from '../../../database/hold.ts';
 import { Domain } from '../../../database/models/domain.ts';
 import type { Organization } from '../../../database/models/organization.ts';
-import { SsoConnection } from '../../../database/models/sso-connection.ts';
+import { SsoConnection, type StoredMetadata } from '../../../database/models/sso-connection.ts';
 import { refusingDuplicate } from '../../../database/unique.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
 import {
@@ -20,60 +19,126 @@ import { requireKeptByLink } from '../connections/by-link.ts';
 import { aboutSso, sealClientSecret, whereSsoPoints } from '../connections/sso.ts';
 import { keepOwnersIn } from '../signin-settings/owners.ts';
 import { requireSameClient, viewSso } from './connection.ts';
-import type { SsoSettingName, saveSsoInput } from './schema.ts';
+import type { SsoSettings } from './schema.ts';
 
 /** All settings except the provider and the application there. */
 const keptWhileOn = [
+  'kind',
   'emailDomain',
   'redirectUri',
   'groupsClaim',
+  'groupsAttribute',
   'syncOnLogin',
   'autoRemove',
   'absentGroups',
   'ignoreEmailVerified',
   'requireLocalTwoFactor',
-] as const satisfies SsoSettingName[];
+] as const;
+
+/** What a save stores besides the settings, which was read before its transaction. */
+export interface Prepared {
+  /** The metadata of a SAML provider; null to keep the stored one. */
+  metadata: StoredMetadata | null;
+}
 
 /** Saves the section of a document. Call it inside the transaction of the apply. */
-export async function applySso(ctx: Context, input: z.output<typeof saveSsoInput>): Promise<void> {
-  const standing = await requireAuthority(ctx, 'sso.change', input.org);
-  await writeSso(ctx, standing, input, 'applied');
+export async function applySso(
+  ctx: Context,
+  org: string,
+  settings: SsoSettings,
+  prepared: Prepared,
+): Promise<void> {
+  const standing = await requireAuthority(ctx, 'sso.change', org);
+  await writeSso(ctx, standing, settings, { named: 'applied', ...prepared });
 }
 
 /** Saves all settings. Call it inside a transaction. */
 export async function writeSso(
   ctx: Context,
   standing: Standing,
-  input: z.output<typeof saveSsoInput>,
-  named: Named,
+  settings: SsoSettings,
+  { named, metadata }: { named: Named } & Prepared,
 ) {
   const { organization } = standing;
-  await requireNotTaken(organization, input.emailDomain);
-  if (input.enabled) await requireTrustedDomain(ctx, organization, input.emailDomain);
+  const { emailDomain } = settings;
+  await requireNotTaken(organization, emailDomain);
+  if (settings.enabled) await requireTrustedDomain(ctx, organization, emailDomain);
   const stored = await findLocked(organization);
-  requireKeptByLink(ctx, stored, input, keptWhileOn);
-  const { org: _, clientSecret: __, ...settings } = input;
   const id = stored?.id ?? orderedId();
+  const row = rowOf(ctx, { id, stored, metadata }, settings);
+  requireKeptByLink(ctx, stored, row, keptWhileOn);
   const approval = await approvalAfter(ctx, standing, stored, {
     before: stored && whereSsoPoints(ctx, stored),
-    after: whereSsoPoints(ctx, settings),
-    enabled: input.enabled,
+    after: whereSsoPoints(ctx, row),
+    enabled: row.enabled,
     named,
   });
-  const clientSecret = secretToStore(ctx, input, id, stored);
-  const values = { ...settings, ...approval, clientSecret };
+  const values = { ...row, ...approval };
   const made = { id, organizationId: organization.id, createdAt: ctx.now };
   const write = () =>
     stored === null ? SsoConnection.create({ ...made, ...values }) : stored.update(values);
   const losesApproval = stored?.approved === true && !approval.approved;
   const otherwise = 'An owner can make this change after signing in.';
   const writing = losesApproval ? keepOwnersIn(ctx, organization, write, { otherwise }) : write();
-  const connection = await refusingDuplicate(writing, domainInUse(input.emailDomain));
-  const { issuer, clientId, enabled, approved } = connection;
-  const data = { issuer, clientId, enabled, approved };
+  const connection = await refusingDuplicate(writing, domainInUse(emailDomain));
+  const { kind, issuer, clientId, enabled, approved } = connection;
+  const data = { kind, issuer, clientId, enabled, approved };
   await recordEvent(ctx, { kind: 'sso.saved', ...aboutSso(connection), data });
   await requireStill(ctx, 'sso.change', organization);
   return viewSso(ctx, connection);
+}
+
+interface Storing extends Prepared {
+  id: string;
+  stored: SsoConnection | null;
+}
+
+/** The columns for the settings. Those of the other kind are empty. */
+function rowOf(ctx: Context, storing: Storing, settings: SsoSettings) {
+  if (settings.kind === 'oidc') {
+    const clientSecret = secretToStore(ctx, storing, settings);
+    return { ...emptySaml, ...settings, clientSecret };
+  }
+  const { metadataXml: _, ...own } = settings;
+  const metadata = metadataToStore(storing, settings);
+  const clientSecret = sealClientSecret(ctx, storing.id, '');
+  const isRead = storing.metadata !== null;
+  const metadataReadAt = isRead ? ctx.now : (storing.stored?.metadataReadAt ?? null);
+  return {
+    ...emptyOidc,
+    ...own,
+    issuer: metadata.entityId,
+    clientSecret,
+    metadata,
+    metadataReadAt,
+  };
+}
+
+const emptySaml = {
+  metadataUrl: null,
+  metadata: null,
+  metadataReadAt: null,
+  emailAttribute: null,
+  groupsAttribute: null,
+  subjectAttribute: null,
+  encryptAssertions: false,
+};
+
+const emptyOidc = {
+  clientId: '',
+  redirectUri: null,
+  groupsClaim: 'groups',
+  ignoreEmailVerified: false,
+};
+
+/** The metadata that was read for this save, or else the stored one. */
+function metadataToStore(
+  { stored, metadata }: Storing,
+  { metadataUrl }: { metadataUrl: string | null },
+): StoredMetadata {
+  if (metadata !== null) return metadata;
+  if (stored?.metadata && stored.metadataUrl === metadataUrl) return stored.metadata;
+  throw refuseField('metadataUrl', 'is required, or metadataXml');
 }
 
 /** The stored connection, locked until the transaction ends; null if there is none. */
@@ -93,14 +158,13 @@ async function requireNotTaken(organization: Organization, emailDomain: string):
 
 function secretToStore(
   ctx: Context,
-  input: z.output<typeof saveSsoInput>,
-  id: string,
-  stored: SsoConnection | null,
+  { id, stored }: Storing,
+  given: SsoSettings & { kind: 'oidc' },
 ): string {
-  if (input.clientSecret) return sealClientSecret(ctx, id, input.clientSecret);
-  if (stored === null)
+  if (given.clientSecret) return sealClientSecret(ctx, id, given.clientSecret);
+  if (stored === null || stored.kind !== 'oidc')
     throw refuseField('clientSecret', 'is required', 'Give the secret that the provider issued.');
-  requireSameClient(stored, input);
+  requireSameClient(stored, given);
   return stored.clientSecret;
 }
 

@@ -2,6 +2,11 @@ import type { SettingWords } from '../../foundation/setting-words.ts';
 
 /** The words for the settings of a single sign-on connection. */
 export const ssoWords = {
+  kind: {
+    label: 'Kind',
+    about: 'The protocol: `oidc` for OpenID Connect, or `saml`.',
+    page: { label: 'Protocol', values: { oidc: 'OpenID Connect', saml: 'SAML' } },
+  },
   emailDomain: {
     label: 'E-mail domain',
     about: 'The e-mail domain of the people who sign in.',
@@ -11,7 +16,7 @@ export const ssoWords = {
     label: 'Issuer',
     about: 'The issuer URL of the provider, whose endpoints are discovered.',
     page: { label: 'Provider (issuer)' },
-    options: { '--issuer <url>': 'issuer URL of the provider; its endpoints are discovered' },
+    options: { '--issuer <url>': 'issuer URL of the provider' },
   },
   clientId: {
     label: 'Client ID',
@@ -27,6 +32,46 @@ export const ssoWords = {
     about: 'The URI to which the provider returns people; null for this instance.',
     page: { label: 'Redirect URI', values: { null: 'of this site' } },
     options: { '--redirect-uri <uri>': "default: this instance's /auth/sso/callback" },
+  },
+  metadataUrl: {
+    label: 'Metadata URL',
+    about:
+      'With SAML: the URL of the metadata of the provider, which idctl reads every day. Give it, or `metadataXml`.',
+    page: { label: 'Metadata', values: { null: 'given as text' } },
+    options: { '--saml-metadata <url|file>': 'metadata of a SAML provider' },
+  },
+  metadataXml: {
+    label: 'Metadata',
+    about: 'With SAML: the metadata of the provider, as XML. Give it, or `metadataUrl`.',
+  },
+  emailAttribute: {
+    label: 'E-mail attribute',
+    about: 'With SAML: the attribute with the address; null for the usual ones.',
+    page: { label: 'E-mail attribute', values: { null: 'the usual ones' } },
+    options: { '--email-attribute <name>': 'SAML attribute with the address' },
+  },
+  groupsAttribute: {
+    label: 'Groups attribute',
+    about: 'With SAML: the attribute with the names of the groups; null for the usual ones.',
+    page: { label: 'Groups attribute', values: { null: 'the usual ones' } },
+    options: { '--groups-attribute <name>': 'SAML attribute with the group names' },
+  },
+  subjectAttribute: {
+    label: 'Subject attribute',
+    about: 'With SAML: the attribute that identifies the person; null for the NameID.',
+    page: { label: 'Subject attribute', values: { null: 'none: the NameID' } },
+    options: {
+      '--subject-attribute <name>': 'SAML attribute that identifies the person',
+    },
+  },
+  encryptAssertions: {
+    label: 'Encrypted assertions',
+    about: 'With SAML: whether idctl offers the provider a key to encrypt assertions.',
+    page: { label: 'Encrypted assertions', values: { true: 'accepted', false: 'refused' } },
+    options: {
+      '--encrypt-assertions': 'offer a key for encrypted SAML assertions',
+      '--no-encrypt-assertions': 'do not offer one (default)',
+    },
   },
   groupsClaim: {
     label: 'Groups claim',
@@ -45,7 +90,7 @@ export const ssoWords = {
     label: 'Auto-remove',
     about: 'Whether a synced membership ends when the person leaves its group.',
     options: {
-      '--auto-remove': 'remove a synced membership when the person leaves its group',
+      '--auto-remove': 'remove a synced role when its group is left',
       '--no-auto-remove': 'keep it (default)',
     },
   },
@@ -53,7 +98,7 @@ export const ssoWords = {
     label: 'Missing groups mean',
     about: 'What a missing groups claim means: the groups are unknown, or there are none.',
     options: {
-      '--absent-groups <what>': 'what a missing groups claim means: unknown (default) or none',
+      '--absent-groups <what>': 'if groups are missing: unknown (default), none',
     },
   },
   ignoreEmailVerified: {
@@ -65,7 +110,7 @@ export const ssoWords = {
     },
     options: {
       '--ignore-email-verified': 'ignore the email_verified claim of the provider',
-      '--no-ignore-email-verified': 'refuse a sign-in if that claim is false (default)',
+      '--no-ignore-email-verified': 'refuse if that claim is false (default)',
     },
   },
   requireLocalTwoFactor: {
@@ -77,7 +122,7 @@ export const ssoWords = {
     },
     options: {
       '--require-local-two-factor': "also require idctl's second factor",
-      '--no-require-local-two-factor': 'leave the second factor to the provider (default)',
+      '--no-require-local-two-factor': 'rely on the provider for it (default)',
     },
   },
 } satisfies Record<string, SettingWords>;

@@ -10,6 +10,7 @@ import {
   signInSettingsView,
 } from '../../../../services/tenancy/signin-settings/operations.ts';
 import { signInWords } from '../../../../services/tenancy/signin-settings/words.ts';
+import { providerOf } from '../../../../services/tenancy/sso/connection.ts';
 import { showSso } from '../../../../services/tenancy/sso/operations.ts';
 import { type Html, html } from '../../html.ts';
 import { type Page, type ShownPage, type Visit, viewPage } from '../../page.ts';
@@ -46,7 +47,7 @@ export async function showSignIn(visit: Visit): Promise<ShownPage> {
 ${domainsSection(visit, domains.items)}
 <section aria-labelledby="connections"><h2 id="connections">Connections</h2>
 ${rows([
-  connectionRow('sso', sso && { ...sso, to: sso.issuer }, `${at}/sso`),
+  connectionRow('sso', sso && { ...sso, to: providerOf(sso) }, `${at}/sso`),
   connectionRow('ldap', ldap && { ...ldap, to: ldap.uri }, `${at}/ldap`),
 ])}</section>
 ${await settingsSection(visit, at)}`,

@@ -11,7 +11,7 @@ import {
 } from '../../../../services/tenancy/sso/operations.ts';
 import { testSso } from '../../../../services/tenancy/sso/test.ts';
 import { ssoWords } from '../../../../services/tenancy/sso/words.ts';
-import { minuteText } from '../../../../text/dates.ts';
+import { dayText, minuteText } from '../../../../text/dates.ts';
 import { type Html, html } from '../../html.ts';
 import { accessTo, form, type Page, page, type ShownPage, type Visit } from '../../page.ts';
 import { postForm } from '../../parts.ts';
@@ -30,15 +30,24 @@ const key = z.strictObject({ org });
 
 type Connection = Awaited<ReturnType<typeof showSso>>;
 
-/** The settings that a form of their own changes, besides where the connection points. */
-const further = changeSso.input.pick({
-  groupsClaim: true,
-  syncOnLogin: true,
-  autoRemove: true,
-  absentGroups: true,
-  ignoreEmailVerified: true,
-  requireLocalTwoFactor: true,
-});
+const common = { syncOnLogin: true, autoRemove: true, absentGroups: true } as const;
+
+/** The settings of each kind that a form of their own changes, besides where it points. */
+const further = {
+  oidc: changeSso.input.pick({
+    groupsClaim: true,
+    ...common,
+    ignoreEmailVerified: true,
+    requireLocalTwoFactor: true,
+  }),
+  saml: changeSso.input.pick({
+    groupsAttribute: true,
+    ...common,
+    encryptAssertions: true,
+    requireLocalTwoFactor: true,
+  }),
+};
+const furtherInput = further.oidc.extend({ ...further.saml.shape, org });
 
 /** The pages on which an organization connects its provider. */
 export function ssoPages(base: string): Page[] {
@@ -54,7 +63,7 @@ export function ssoPages(base: string): Page[] {
     form({
       path: `${of}/settings`,
       access: accessTo(changeSso),
-      input: further.extend({ org }),
+      input: furtherInput,
       act: async (visit, input) => {
         await changeSso(visit.ctx, input);
         return goTo(visit, at(visit), 'connection-saved');
@@ -81,17 +90,40 @@ async function showConnection(visit: Visit, test?: Examined, anyway?: string): P
     html`${test && examinedSection(visit, test, anyway && anywayForm(visit, anyway))}
 ${stateSection(visit, 'sso', connection, at(visit))}
 <section aria-labelledby="points"><h2 id="points">Provider</h2>
-${rows([
-  { name: ssoWords.issuer.page.label, text: connection.issuer },
-  { name: ssoWords.clientId.label, text: connection.clientId },
-  { name: ssoWords.emailDomain.label, text: connection.emailDomain ?? 'none' },
-  { name: ssoWords.redirectUri.label, text: connection.redirectUri },
-])}
+${rows([...providerRows(connection), { name: ssoWords.emailDomain.label, text: connection.emailDomain ?? 'none' }])}
 <p><a class="button small" href="${at(visit)}/set">Change</a></p></section>
 ${!(isBehindLink(visit) && connection.enabled) && furtherSection(visit, connection, at(visit))}
 ${!isBehindLink(visit) && (await attemptsSection(visit))}
 <p><a href="${pathOf(visit)}">All ways to sign in</a></p>`,
   );
+}
+
+/** Which provider the connection trusts. */
+function providerRows(connection: Connection) {
+  const { kind, issuer = '', clientId = '', redirectUri = '' } = connection;
+  if (kind === 'oidc') {
+    return [
+      { name: ssoWords.issuer.page.label, text: issuer },
+      { name: ssoWords.clientId.label, text: clientId },
+      { name: ssoWords.redirectUri.label, text: redirectUri },
+    ];
+  }
+  const { certificates = [], entityId = '', ssoUrl = '', metadataUrl } = connection;
+  const until = ({ notAfter }: { notAfter: string }) => `Valid until ${dayText(notAfter)}`;
+  return [
+    { name: ssoWords.kind.page.label, text: ssoWords.kind.page.values.saml },
+    { name: 'Entity ID', text: entityId },
+    { name: 'Sign-in URL', text: ssoUrl },
+    {
+      name: ssoWords.metadataUrl.page.label,
+      text: metadataUrl ?? ssoWords.metadataUrl.page.values.null,
+    },
+    ...certificates.map((one) => ({
+      name: 'Certificate',
+      text: one.fingerprint,
+      facts: [until(one)],
+    })),
+  ];
 }
 
 async function attemptsSection(visit: Visit): Promise<Html> {
@@ -116,14 +148,13 @@ function attemptRow({
 }
 
 function furtherSection(visit: Visit, connection: Connection, of: string): Html {
-  const { shape } = further;
-  const fields = further.keyof().options.map((name) =>
-    settingField(visit, name, {
-      words: ssoWords[name],
-      schema: shape[name],
-      value: connection[name],
-    }),
-  );
+  const fields = Object.entries(further[connection.kind].shape).map(([name, schema]) => {
+    // Object.entries loses the type of the names.
+    const setting = name as keyof typeof furtherInput.shape & keyof typeof ssoWords;
+    const value = connection[setting];
+    const may = setting === 'groupsAttribute' ? { optional: true as const } : {};
+    return settingField(visit, name, { words: ssoWords[setting], schema, value }, may);
+  });
   return html`<section aria-labelledby="further"><h2 id="further">Groups and second factor</h2>
 ${postForm(visit, `${of}/settings`, html`${fields}<button type="submit">Save settings</button>`)}</section>`;
 }

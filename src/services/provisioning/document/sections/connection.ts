@@ -9,7 +9,11 @@ import type { OrganizationState } from './organization.ts';
 // What the sections of the connections share.
 
 /** The settings to save, the removal of the connection, or null if nothing changes. */
-export type ConnectionSteps<Given> = { save: Given } | 'remove' | null;
+export type ConnectionSteps<Given> = ConnectionSave<Given> | 'remove' | null;
+
+export interface ConnectionSave<Given> {
+  save: Given;
+}
 
 /** What a stored connection has beside its settings. */
 export interface StoredConnection {
@@ -25,8 +29,13 @@ interface SectionRules<Given, Stored> {
   shape: z.ZodRawShape;
   given: Given | null;
   stored: Stored | null;
-  /** Refuses the stored secret if it was entered for another server (security S10). */
-  requireSame: (stored: Stored, given: Given) => void;
+  /**
+   * Refuses the stored secret if it was entered for another server (security S10). Null for a
+   * connection without a secret.
+   */
+  requireSame: ((stored: Stored, given: Given) => void) | null;
+  /** The changes besides those of settings and secret. */
+  further?: Field[];
   /** The domain that must be verified before the connection is enabled; null for any domain. */
   domainOf: (given: Given) => string | null;
 }
@@ -61,12 +70,14 @@ function planGiven<Given extends { enabled: boolean }, Stored extends object>(
     return null;
   }
   const { secret } = connectionKinds[kind];
-  if (stored === null && secrets[kind] === null)
-    draft.faults.push({
-      path: `${kind}.${secret}`,
-      message: 'is required: no secret is stored yet',
-    });
-  if (stored !== null && secrets[kind] === null) rules.requireSame(stored, given);
+  if (rules.requireSame !== null && secrets[kind] === null) {
+    if (stored !== null) rules.requireSame(stored, given);
+    else
+      draft.faults.push({
+        path: `${kind}.${secret}`,
+        message: 'is required: no secret is stored yet',
+      });
+  }
   const verified = verifiedAfter(draft, wanted);
   const isVerified = domain === null ? verified.size > 0 : verified.has(domain);
   const trusted = outside.trusting || isVerified;
@@ -89,7 +100,12 @@ function taken(section: ConnectionKindName, domain: string): Blocked {
 function planChange(
   draft: Draft,
   { secrets }: ConnectionWanted,
-  { kind, shape, stored }: Pick<SectionRules<unknown, object>, 'kind' | 'shape' | 'stored'>,
+  {
+    kind,
+    shape,
+    stored,
+    further = [],
+  }: Pick<SectionRules<unknown, object>, 'kind' | 'shape' | 'stored' | 'further'>,
   save: Record<string, unknown>,
 ): boolean {
   const field = connectionKinds[kind].secret;
@@ -102,7 +118,7 @@ function planChange(
   // A withheld secret counts as given: a new connection gets it.
   const isNew = secret === 'different' || (stored === null && secret === 'withheld');
   const changed: Field[] = isNew ? [{ field, changed: true }] : [];
-  const fields = [...settings, ...changed];
+  const fields = [...settings, ...changed, ...further];
   if (stored !== null && fields.length === 0) return false;
   const action = stored === null ? 'add' : 'change';
   draft.changes.push({ section: kind, action, key: kind, fields });
