@@ -96,6 +96,12 @@ test('S11 an immediate rotation signs with the new key only, and a second one re
   expect(await samlDecryptionKeys(ctx())).toHaveLength(3);
 });
 
+test('S11 the first rotation of an instance without keys signs immediately', async () => {
+  const { signsFrom } = await rotateSamlKeys(ctx(), { immediately: false });
+  expect(Date.parse(signsFrom)).toBeLessThanOrEqual(Date.now());
+  expect((await states()).sort()).toEqual(['saml-encryption decrypts', 'saml-signing signs']);
+});
+
 test('S11 a key copied to another row does not open', async () => {
   await samlSigner(ctx());
   await transaction(async () => {

@@ -61,6 +61,7 @@ export async function addExpiring({ instance, member }: Company): Promise<void> 
   await announceDaemon(ctx, daemon);
   await rotateSigningKey(ctx, {});
   await rotateSamlKeys(ctx, { immediately: true });
+  await rotateSamlKeys(ctx, { immediately: true });
   const acme = await Organization.findOne({ where: { slug: 'acme' }, rejectOnEmpty: true });
   const sso = await SsoConnection.findOne({ rejectOnEmpty: true });
   const session = await Session.findOne({ where: { accountId }, rejectOnEmpty: true });

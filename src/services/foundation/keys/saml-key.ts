@@ -87,7 +87,9 @@ export async function samlCertificates(
   const keys = (await samlKeys(ctx)).filter((key) => isCurrent(key, ctx));
   const of = (use: string) =>
     keys.filter((key) => key.use === use).map(({ certificate }) => certificate);
-  return { signing: of('signing'), encryption: of('encryption') };
+  // A provider that reads one certificate of each use then has the one that signs now, and the key
+  // that decrypts for the longest time.
+  return { signing: of('signing'), encryption: of('encryption').reverse() };
 }
 
 /** The keys that decrypt assertions, the newest first. Retired ones still decrypt for a while. */
@@ -112,24 +114,24 @@ export const rotateSamlKeys = operation({
   output: newSamlKeysView,
   run: async (ctx, { immediately }) => {
     const made = await createPair(ctx);
-    const signsFrom = immediately ? ctx.now : after(ctx.now, overlapSeconds);
     const idOf = (use: string) => made.find((key) => key.use === use)?.id ?? '';
     const view = { signing: idOf('signing'), encryption: idOf('encryption') };
-    await transaction(async () => {
-      let retired = 0;
-      for (const key of await listSamlKeys()) {
-        if (key.retiredAt !== null && key.retiredAt <= signsFrom) continue;
-        await key.update({ retiredAt: signsFrom });
-        retired += 1;
-      }
+    return transaction(async () => {
+      const present = (await listSamlKeys()).filter((key) => isCurrent(key, ctx));
+      const isFirst = !present.some(({ use }) => use === 'signing');
+      const signsFrom = immediately || isFirst ? ctx.now : after(ctx.now, overlapSeconds);
+      const retiring = present.filter(
+        ({ retiredAt }) => retiredAt === null || retiredAt > signsFrom,
+      );
+      for (const key of retiring) await key.update({ retiredAt: signsFrom });
       for (const key of made) await SamlKey.create(key);
       await recordEvent(ctx, {
         kind: 'key.saml.rotated',
         subject: { type: 'key', id: view.signing },
-        data: { signsFrom: signsFrom.toISOString(), retired },
+        data: { signsFrom: signsFrom.toISOString(), retired: retiring.length },
       });
+      return { ...view, signsFrom: signsFrom.toISOString() };
     });
-    return { ...view, signsFrom: signsFrom.toISOString() };
   },
 });
 
