@@ -39,6 +39,13 @@ test('S11 an assertion that ended 59 s ago, or begins in 60 s, is accepted: cloc
   await verify({ assertion: swap(`NotBefore="${at(-30)}"`, `NotBefore="${at(60)}"`) });
 });
 
+test('S11 an assertion that ends with the calendar ends at an instant that can be stored', async () => {
+  const assertion = (xml: string) =>
+    xml.replace(/NotOnOrAfter="[^"]*"/g, 'NotOnOrAfter="9999-12-31T23:59:59-14:00"');
+  const { assertionEndsAt } = await verify({ assertion });
+  expect(assertionEndsAt.toISOString()).toBe('9999-12-31T00:00:00.000Z');
+});
+
 test('S11 an expired certificate of the metadata still proves, and so does the second one', async () => {
   const expired = await generateCertifiedKey('old', new Date('1999-01-01'), 2048);
   const own = await samlProvider(expired);

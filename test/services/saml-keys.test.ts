@@ -47,7 +47,7 @@ test('S11 the first use creates one key to sign and one to decrypt, with certifi
   for (const row of await SamlKey.findAll()) expect(row.privateKey).toMatch(/^v1\./);
 });
 
-test('S11 daemons that need the keys at the same time create one pair', async () => {
+test('S11 callers that need the keys at the same time create one pair', async () => {
   const all = await Promise.all([1, 2, 3].map(() => samlCertificates(ctx())));
   expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(1);
   expect(await SamlKey.count()).toBe(2);

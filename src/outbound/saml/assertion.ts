@@ -8,6 +8,9 @@ import { checkIssuer } from './response.ts';
 import type { Expected, SamlAttribute, SamlConnection, SamlProof } from './saml.ts';
 import { nameIdOf, subjectOf } from './subject.ts';
 
+/** The databases and ISO 8601 write later instants with more digits. */
+const lastInstant = Date.UTC(9999, 11, 31);
+
 interface Read {
   connection: SamlConnection;
   expected: Expected;
@@ -38,7 +41,7 @@ export function readAssertion(assertion: Element, read: Read): SamlProof {
     nameId,
     attributes,
     assertionId: id,
-    assertionEndsAt: new Date(ends + skew),
+    assertionEndsAt: new Date(Math.min(ends + skew, lastInstant)),
   };
 }
 

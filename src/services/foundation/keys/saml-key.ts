@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import type { SealedColumn } from '../../../crypto/seal.ts';
+import type { Keyring, SealedColumn } from '../../../crypto/seal.ts';
 import { SamlKey } from '../../../database/models/saml-key.ts';
 import { transaction } from '../../../database/transaction.ts';
 import type { SamlSigner } from '../../../outbound/saml/saml.ts';
@@ -23,18 +23,33 @@ const overlapSeconds = overlapDays * 86_400;
 
 /** All keys, the oldest first. Creates a pair if there is none. */
 async function samlKeys(ctx: KeyContext): Promise<SamlKey[]> {
-  const found = await listSamlKeys();
-  if (uses.every((use) => found.some((key) => key.use === use && isCurrent(key, ctx))))
-    return found;
+  if (!(await hasCurrent(ctx))) await createOnce(ctx);
+  return listSamlKeys();
+}
+
+// Strangers can ask for our metadata, and creating a pair takes a second: callers share it.
+const creating = new WeakMap<Keyring, Promise<void>>();
+
+function createOnce(ctx: KeyContext): Promise<void> {
+  const begun = creating.get(ctx.keyring);
+  if (begun !== undefined) return begun;
+  const created = createFirst(ctx).finally(() => creating.delete(ctx.keyring));
+  creating.set(ctx.keyring, created);
+  return created;
+}
+
+async function createFirst(ctx: KeyContext): Promise<void> {
   const made = await createPair(ctx);
   await transaction(async () => {
-    const present = await listSamlKeys();
-    const missing = made.filter(
-      ({ use }) => !present.some((key) => key.use === use && isCurrent(key, ctx)),
-    );
-    for (const key of missing) await SamlKey.create(key);
+    // Another daemon may have created a pair at the same time.
+    if (await hasCurrent(ctx)) return;
+    for (const key of made) await SamlKey.create(key);
   });
-  return listSamlKeys();
+}
+
+async function hasCurrent(ctx: KeyContext): Promise<boolean> {
+  const current = (await listSamlKeys()).filter((key) => isCurrent(key, ctx));
+  return uses.every((use) => current.some((key) => key.use === use));
 }
 
 /** The rows of the keys, the oldest first. */
