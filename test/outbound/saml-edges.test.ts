@@ -46,7 +46,7 @@ test('S11 an assertion that ends with the calendar ends at an instant that can b
   expect(assertionEndsAt.toISOString()).toBe('9999-12-31T00:00:00.000Z');
 });
 
-test('S11 an expired certificate of the metadata still proves, and so does the second one', async () => {
+test('S11 an expired certificate of the metadata still counts, and so does the second one', async () => {
   const expired = await generateCertifiedKey('old', new Date('1999-01-01'), 2048);
   const own = await samlProvider(expired);
   const certificates = [provider.key.certificate, expired.certificate];
