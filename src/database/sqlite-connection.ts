@@ -86,8 +86,9 @@ export function placed(sql: string): Placed {
   };
 }
 
-/** The value of each place. */
+/** The value of each place. Without `$1`, the statement has its own `?`, in the order of the values. */
 export function valuesOf({ numbers }: Placed, values: readonly unknown[]): SQLInputValue[] {
+  if (numbers.length === 0) return values.map(bindable);
   return numbers.map((number) => bindable(values[number - 1]));
 }
 
