@@ -175,7 +175,9 @@ function wayBack(sequelize: Sequelize, migration: string): Next {
       { to: 'restore it', operation: 'restore' },
     ];
   const [file, newer] = [shellWord(storage), shellWord(join(dirname(storage), 'newer'))];
-  const move = `mkdir ${newer} && mv ${file} ${newer} && rm -f ${file}-wal ${file}-shm`;
+  // After a crash, the last commits are only in the log of the database.
+  const all = `for f in ${file} ${file}-wal ${file}-shm`;
+  const move = `mkdir ${newer} && ${all}; do test ! -e "$f" || mv "$f" ${newer}; done`;
   return [
     onward,
     { technical: `Or go back to the copy made before the upgrade: ${copy}. ${lost}` },

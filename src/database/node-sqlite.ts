@@ -44,8 +44,12 @@ function connection(database: DatabaseSync, { file, patience }: SqliteOptions): 
     all: (sql, parameters) =>
       perform(sql, () => {
         const prepared = statement(sql, parameters);
+        const rows = rowsOf(prepared.statement, bound(prepared, parameters));
+        // SQLite prepares again by itself after another process has added a column.
+        if (rows[0] !== undefined && rows[0].length !== prepared.columns.length)
+          prepared.columns = columnsOf(prepared.statement);
         const { columns } = prepared;
-        return rowsOf(prepared.statement, bound(prepared, parameters)).map((values) => {
+        return rows.map((values) => {
           const row: Record<string, unknown> = {};
           for (const [at, column] of columns.entries()) row[column] = values[at];
           return row;
@@ -86,7 +90,7 @@ function statements(database: DatabaseSync): (sql: string, of: SqlParameters) =>
     statement.setAllowUnknownNamedParameters(true);
     // The driver's own objects are slower, and have no prototype.
     statement.setReturnArrays(true);
-    return { ...text, statement, columns: statement.columns().map(({ name }) => name) };
+    return { ...text, statement, columns: columnsOf(statement) };
   };
   return (sql, parameters) => {
     // Without parameters, a `$1` is part of a text that Sequelize wrote into the statement.
@@ -99,6 +103,10 @@ function statements(database: DatabaseSync): (sql: string, of: SqlParameters) =>
     if (kept.size > keptStatements && !oldest.done) kept.delete(oldest.value);
     return prepared;
   };
+}
+
+function columnsOf(statement: StatementSync): string[] {
+  return statement.columns().map(({ name }) => name);
 }
 
 /** The rows, as lists of values. */

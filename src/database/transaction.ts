@@ -65,22 +65,34 @@ export async function transaction<T>(work: () => Promise<T>): Promise<T> {
   if (first === undefined || first.over) return begin(work);
   return begin(async () => {
     await first.require();
-    return work();
+    const result = await work();
+    if (first.toEnd) await first.require();
+    return result;
   });
 }
 
-/** What each transaction of some work requires; over once that work has ended. */
-const requirements = new AsyncLocalStorage<{ require: () => Promise<unknown>; over: boolean }>();
+interface Requirement {
+  require: () => Promise<unknown>;
+  /** Requires it again at the end of each transaction. */
+  toEnd: boolean;
+  /** Whether the work has ended. */
+  over: boolean;
+}
+
+/** What each transaction of some work requires. */
+const requirements = new AsyncLocalStorage<Requirement>();
 
 /**
  * Runs the work. Each transaction that begins during it first calls `require`, inside the
  * transaction. What was required before may no longer be so when a transaction that waited begins.
+ * With `toEnd`, it is required at the end too: on PostgreSQL a transaction also waits for rows.
  */
 export async function requiringFirst<T>(
   require: () => Promise<unknown>,
   work: () => Promise<T>,
+  { toEnd }: Pick<Requirement, 'toEnd'> = { toEnd: false },
 ): Promise<T> {
-  const requirement = { require, over: false };
+  const requirement = { require, toEnd, over: false };
   try {
     return await requirements.run(requirement, work);
   } finally {

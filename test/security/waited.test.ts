@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hold } from '../../src/database/hold.ts';
 import { AccessToken } from '../../src/database/models/access-token.ts';
 import { GroupMapping } from '../../src/database/models/group-mapping.ts';
 import { transaction, transactionsInHand } from '../../src/database/transaction.ts';
@@ -10,6 +11,7 @@ import { rotateScimToken } from '../../src/services/provisioning/scim/token.ts';
 import {
   changeMemberRole,
   listMembers,
+  removeMember,
 } from '../../src/services/tenancy/memberships/operations.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { dialect } from '../support/database.ts';
@@ -163,4 +165,30 @@ test('P2 a demoted owner does not change mappings, even if the request waits for
   const { status, body } = await answer;
   expect({ status, ...body }).toMatchObject(refusal);
   expect(await GroupMapping.count({ where: { organizationId: org.id } })).toBe(0);
+});
+
+/** Sends the request while a transaction holds the row, and ends its right before it can write. */
+test('P2 a removed owner does not make another owner, even if the request waits for a row', async () => {
+  const { org, people, client } = await demotion();
+  const { id: accountId } = people.admin;
+  const begun = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const holding = transaction(async () => {
+    await hold.membership({ organizationId: org.id, accountId }, 'whole');
+    begun.resolve();
+    await go.promise;
+  });
+  await begun.promise;
+  const path = `/api/v1/orgs/${org.id}/members/${accountId}`;
+  const { answer } = await sent(
+    () => client.send('PATCH', path, { body: { role: 'owner' } }),
+    () => transactionsInHand() > 1,
+  );
+  // On SQLite, the removal waits for the writer too. So the request comes first there.
+  await sleep(100);
+  const removal = removeMember(asOperator(), { org: org.id, user: people.owner.id });
+  if (dialect === 'postgres') await removal;
+  go.resolve();
+  await Promise.all([holding, removal]);
+  expect((await answer).status).toBe(dialect === 'postgres' ? 404 : 200);
 });

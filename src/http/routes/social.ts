@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { signedInView } from '../../services/people/sessions/schema.ts';
 import { finishSocial } from '../../services/signin/flow.ts';
@@ -64,8 +64,8 @@ export const socialRoutes = [
     routeTo('me.credentials', 'DELETE', `/api/v1/me/social/${provider}`, {
       summary: `Unlink a ${providerNames[provider]} account from your account, and end the sessions that began with it`,
       input: noSocialInput,
-      output: z.object({ provider: z.enum(socialProviders) }),
-      run: (ctx: Context) => unlinkSocial(ctx, provider),
+      output: unlinkSocial.output,
+      run: (ctx: Context) => unlinkSocial(ctx, { provider }),
     }),
   ]),
 ];

@@ -49,6 +49,11 @@ interface Definition<
    * Checks the right if a row alone does not describe it. Must never require less than `authority`.
    */
   prove?: (ctx: Context, input: z.output<Input>) => Proof | Promise<Proof>;
+  /**
+   * Whether this input gives others access, although the row has another effect. Then the right is
+   * required until the transaction ends.
+   */
+  letsIn?: (input: z.output<Input>) => boolean;
   /** If set, the work waits for the organization's turn after the right is checked. */
   turn?: TurnKind;
   /** Every field, including those of a path: an organization is `org`, a project `project`. */
@@ -116,7 +121,9 @@ export function operation<
           await ctx.authenticateAgain?.();
           await proveNow();
         };
-        return requiringFirst(proveAgain, () => around(() => run(ctx, given, proof, prepared)));
+        const toEnd = isLettingIn(authority) || definition.letsIn?.(given) === true;
+        const running = () => around(() => run(ctx, given, proof, prepared));
+        return requiringFirst(proveAgain, running, { toEnd });
       };
       return turn === undefined ? work() : inTurn(ctx, turn, organizationOf(proof), work);
     };
@@ -150,6 +157,12 @@ export async function requireWithoutBody(
 function mayEnd({ actor }: Context, authority: Authority): boolean {
   if (actor.kind === 'operator' || authority === 'operator' || authority === 'public') return false;
   return ruleOf(authority).effect !== 'reads';
+}
+
+function isLettingIn(authority: Authority): boolean {
+  return (
+    authority !== 'public' && authority !== 'operator' && ruleOf(authority).effect === 'letsIn'
+  );
 }
 
 /** Whether a row, an organization and a project are enough to check the right. */

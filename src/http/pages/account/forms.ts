@@ -132,7 +132,7 @@ export const accountPages: Page[] = [
     'sign-in',
     'social/unlink',
     provider,
-    (ctx, input) => unlinkSocial(ctx, input.provider),
+    (ctx, input) => unlinkSocial(ctx, { provider: input.provider }),
     'unlinked',
   ),
   ...endingPages('/account/organizations/leave', leaveOrganization, {

@@ -4,8 +4,9 @@ import { Identity } from '../../../database/models/identity.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { requireUser } from '../../foundation/authority/require.ts';
 import { instant } from '../../foundation/fields.ts';
+import { operation } from '../../foundation/operation.ts';
 import { detachIdentities, recordUnlinked } from '../../tenancy/identities/operations.ts';
-import { type SocialProvider, socialProviders } from '../../tenancy/identities/social-providers.ts';
+import { socialProviders } from '../../tenancy/identities/social-providers.ts';
 
 /** The social providers that the person can sign in with. */
 export const socialList = z.object({
@@ -29,14 +30,18 @@ export async function listSocial(ctx: Context) {
  * Unlinks the provider's account and ends the sessions that began through it, if one is linked. So
  * an attacker who linked an account with a stolen session loses access (security O5).
  */
-export async function unlinkSocial(ctx: Context, provider: SocialProvider) {
-  const { accountId, name } = requireUser(ctx, 'me.credentials');
-  await transaction(async () => {
-    const keys = await Identity.findAll({
-      where: { accountId, kind: 'social', connectionId: provider },
+export const unlinkSocial = operation({
+  authority: 'me.credentials',
+  input: z.strictObject({ provider: z.enum(socialProviders) }),
+  output: z.object({ provider: z.enum(socialProviders) }),
+  run: async (ctx, { provider }, { accountId, name }) => {
+    await transaction(async () => {
+      const keys = await Identity.findAll({
+        where: { accountId, kind: 'social', connectionId: provider },
+      });
+      await detachIdentities(ctx, keys);
+      for (const key of keys) await recordUnlinked(ctx, key, name);
     });
-    await detachIdentities(ctx, keys);
-    for (const key of keys) await recordUnlinked(ctx, key, name);
-  });
-  return { provider };
-}
+    return { provider };
+  },
+});

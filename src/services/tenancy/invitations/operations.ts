@@ -67,6 +67,7 @@ type Inviting = z.output<typeof createInput>;
 export const createInvitation = operation({
   authority: 'invitations.change',
   prove: (ctx, input) => requireAuthority(ctx, rightToInvite(input.role), input.org),
+  letsIn: () => true,
   input: createInput,
   output: newInvitationView,
   run: (ctx, input, { organization }) => transaction(() => invite(ctx, organization, input)),

@@ -94,6 +94,8 @@ async function findPage(
 export const changeMemberRole = operation({
   authority: 'members.change',
   prove: (ctx, input) => requireAuthority(ctx, rightToGrant(input.role), input.org),
+  // A person may lower their own role.
+  letsIn: ({ role }) => role !== 'member',
   input: z.strictObject({ org: ref, user: userRef, role }),
   output: memberView,
   run: (ctx, input, { organization }) =>

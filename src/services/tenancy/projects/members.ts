@@ -69,6 +69,7 @@ function puts(expected?: 'absent' | 'present') {
   return operation({
     authority: 'projectMembers.change',
     prove: (ctx, input) => requireProjectAuthority(ctx, rightFor(input.role), input),
+    letsIn: ({ role }) => role === 'admin',
     input: putInput,
     output: projectMemberView,
     run: (ctx, input, within) => transaction(() => put(ctx, within, input, expected)),
