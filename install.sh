@@ -12,7 +12,9 @@ counterparts='named:bind9 slapd:slapd ldapsearch:ldap-utils chromium:chromium zs
 nginx:nginx pgbouncer:pgbouncer pg_dump:postgresql-client systemd-analyze:systemd bash:bash script:bsdutils
 haproxy:haproxy patroni:patroni etcd:etcd-server /usr/lib/postgresql/15/bin/postgres:postgresql-15
 apache2:apache2 /usr/lib/apache2/modules/mod_auth_openidc.so:libapache2-mod-auth-openidc caddy:caddy
-debootstrap:debootstrap lintian:lintian podman:podman runc:runc systemd-nspawn:systemd-container'
+debootstrap:debootstrap lintian:lintian podman:podman runc:runc systemd-nspawn:systemd-container
+/usr/share/simplesamlphp/www/index.php:simplesamlphp php:php-cli xmlsec1:xmlsec1
+/usr/lib/python3/dist-packages/saml2/server.py:python3-pysaml2'
 
 # Debian runs this file before it starts a service, and obeys its exit code.
 policy=/usr/sbin/policy-rc.d
