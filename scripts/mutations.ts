@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { foundByOthers } from './mutations/found-by-others.ts';
 import { ofSaml } from './mutations/saml.ts';
+import { ofSamlConnection } from './mutations/saml-connection.ts';
 import { type Mutation, mutations } from './mutations/table.ts';
 
 // Takes one rule at a time out of a copy of the source, and checks that its test then fails.
@@ -16,7 +17,7 @@ const root = join(import.meta.dirname, '..');
 const copy = join(root, '.tmp/mutations');
 
 const wanted = process.argv.slice(2);
-const chosen = [...mutations, ...foundByOthers, ...ofSaml].filter(
+const chosen = [...mutations, ...foundByOthers, ...ofSaml, ...ofSamlConnection].filter(
   ({ rule }) => wanted.length === 0 || wanted.includes(rule),
 );
 makeCopy();

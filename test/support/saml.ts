@@ -97,7 +97,8 @@ export async function answerTo(
   return provider.respond({
     nameId: `<saml:NameID Format="${format}">${subject}</saml:NameID>`,
     attributes,
-    now: new Date(),
+    // The clock of a test may be ahead.
+    now: idctl.operator().now,
     ...says,
     assertion: (xml) =>
       (says.assertion ?? same)(named(xml).replace('ID="_assertion1"', `ID="${id}"`)),
