@@ -5,7 +5,9 @@ import { Organization } from '../../src/database/models/organization.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { checkConnections } from '../../src/services/instance/doctor/connections.ts';
+import { explain } from '../../src/services/signin/explain/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { changeSso } from '../../src/services/tenancy/sso/operations.ts';
 import { refreshAll } from '../../src/services/tenancy/sso/refresh.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { apply, exported, plan } from '../support/documents.ts';
@@ -401,5 +403,23 @@ describe('a document with a SAML connection', () => {
     await apply(idctl.operator(), org.slug, given);
     const stored = await SsoConnection.findOne({ where: { organizationId: org.id } });
     expect(stored).toMatchObject({ kind: 'oidc', metadata: null });
+  });
+});
+
+describe('explain', () => {
+  test('explain says whether a person can sign in through a SAML provider, and why not', async () => {
+    const at = await samlConnected(idctl);
+    const email = `${fresh('ada')}@${at.domain}`;
+    await signInBySaml(idctl, at, { email });
+    const explained = async () => {
+      const { ways } = await explain(idctl.operator(), { org: at.org.slug, user: email });
+      const way = ways.find(({ method }) => method === 'sso');
+      return [way?.on, way?.could];
+    };
+    expect(await explained()).toEqual([true, true]);
+    const metadataXml = providerMetadata(certificate, { entityId: 'urn:other' });
+    const change = { org: at.org.slug, metadataXml };
+    await changeSso(idctl.operator(), changeSso.input.parse(change));
+    expect(await explained()).toEqual([true, false]);
   });
 });
