@@ -92,6 +92,9 @@ describe.skipIf(dialect !== 'sqlite' || isMissing)('the sign-in of an organizati
 
       await link(page, 'Connect').first().click();
       await heading(page, 'Connect your provider');
+      await seen('protocol');
+      await link(page, 'OpenID Connect').click();
+      await heading(page, 'Connect by OpenID Connect');
       await seen('choose');
       await link(page, 'Microsoft Entra ID').click();
       await heading(page, 'Connect Microsoft Entra ID');

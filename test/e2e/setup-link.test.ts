@@ -95,6 +95,7 @@ describe.skipIf(dialect !== 'sqlite' || isMissing)('a setup link', () => {
     await page.getByText('The domain is verified.').waitFor();
     await seen(page, 'overview');
     await link(page, 'Connect').click();
+    await link(page, 'OpenID Connect').click();
     await link(page, 'Another provider').click();
     await page.getByLabel('Issuer URL').fill(provider.issuer);
     await page.getByLabel('Client ID').fill(registration.clientId);

@@ -43,7 +43,10 @@ const shared = { provider: 'other', ...registration };
 describe('the page about sign-in', () => {
   test('X10 only admins and owners open it; strangers get 404', async () => {
     const { org, clients } = await team(idctl);
-    for (const part of ['', '/sso', '/sso/set', '/sso/disable', '/ldap', '/ldap/set']) {
+    for (const part of [
+      ...['', '/sso', '/sso/set', '/sso/saml', '/sso/disable'],
+      ...['/ldap', '/ldap/set'],
+    ]) {
       const path = `${of(org)}${part}`;
       expect([path, (await open(clients.member, path)).status]).toEqual([path, 403]);
       expect([path, (await open(clients.stranger, path)).status]).toEqual([path, 404]);
@@ -144,7 +147,7 @@ describe('the connection to a provider', () => {
   test('an owner connects, tests and switches on a provider, and a person signs in', async () => {
     const { org, clients } = await team(idctl);
     const emailDomain = await verifiedDomain(idctl, org.slug);
-    const choose = await open(clients.owner, `${of(org)}/sso`);
+    const choose = await open(clients.owner, `${of(org)}/sso/set`);
     expect(choose.text).toContain('Microsoft Entra ID Okta Google Workspace Keycloak Auth0');
     const asks = await open(clients.owner, `${of(org)}/sso/set?provider=other`);
     expect(asks.text).toContain(`${idctl.baseUrl}/auth/sso/callback`);

@@ -42,6 +42,8 @@ import { fresh, person, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
 import { open } from '../support/pages.ts';
+import { providerMetadata } from '../support/saml.ts';
+import { samlProvider } from '../support/saml-provider.ts';
 import { clientOf } from '../support/scim-client.ts';
 import { registration } from '../support/sso.ts';
 import { team } from '../support/team.ts';
@@ -170,7 +172,7 @@ describe('security O13: a setup link', () => {
 
   const pagesOf: Record<SetupPart, string[]> = {
     domain: ['/setup/domains'],
-    sso: ['/setup/sso', '/setup/sso/set?provider=okta'],
+    sso: ['/setup/sso', '/setup/sso/set?provider=okta', '/setup/sso/saml?provider=okta'],
     ldap: ['/setup/ldap', '/setup/ldap/set'],
     scim: ['/setup/scim'],
   };
@@ -539,6 +541,32 @@ describe('security O13: a connection that is on', () => {
     const refused = await asks.submit('/setup/sso/set', { ...moved, ...registration });
     expect(refused.text).toContain('while the connection is on');
     expect(await stored()).toEqual(before);
+  });
+
+  test('O13 a link connects a SAML provider, but does not change the protocol', async () => {
+    const { browser, emailDomain, before, stored } = await whileOn();
+    expect((await open(browser, '/setup/sso')).text).not.toContain('Use SAML instead');
+    const asks = await open(browser, '/setup/sso/saml?provider=other');
+    const { key } = await samlProvider();
+    const given = { metadataXml: providerMetadata(key.certificate), emailDomain };
+    const refused = await asks.submit('/setup/sso/saml', given);
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining('Protocol cannot be changed with a setup link while'),
+    ]);
+    expect(await stored()).toEqual(before);
+    const fresh = await started(['sso']);
+    const domain = await verifiedDomain(idctl, fresh.org.slug);
+    const form = await open(fresh.browser, '/setup/sso/saml?provider=entra');
+    expect(form.text).toContain(`/auth/saml/${fresh.org.id}/acs`);
+    const saved = await form.submit('/setup/sso/saml', { ...given, emailDomain: domain });
+    expect(saved.text).toContain('An owner has to approve this connection.');
+    const on = await saved.submit('/setup/sso/enable', { untested: 'true' });
+    expect(on.text).toContain('The connection is on.');
+    const change = await open(fresh.browser, '/setup/sso/saml');
+    const groups = { groupsAttribute: 'teams', emailDomain: domain };
+    const kept = await change.submit('/setup/sso/saml', groups);
+    expect(kept.text).toContain('Groups attribute cannot be changed with a setup link while');
   });
 
   test('O13 a link does not change the groups of a directory that is on', async () => {

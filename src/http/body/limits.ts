@@ -14,6 +14,9 @@ export const usualBody: BodyLimits = { bytes: 100 * 1024, values: 2000, keys: 10
 /** The limits of a body with the metadata or an answer of a SAML provider (security S11). */
 export const bodyOfSaml: BodyLimits = { ...usualBody, bytes: 512 * 1024 };
 
+/** The maximum size of a form with the metadata of a SAML provider, which its encoding makes longer. */
+export const bytesOfMetadataForm = 1024 * 1024;
+
 /** The limits of a body with mappings. Ten thousand fit. */
 export const bodyOfMappings: BodyLimits = { bytes: 8 * 1024 * 1024, values: 100_000, keys: 100 };
 

@@ -8,6 +8,7 @@ import { findSetupActor, setupLinkInvalid } from '../../services/tenancy/setup-l
 import { findCredential } from '../authenticate.ts';
 import { refuseNul } from '../body/check.ts';
 import { readForm } from '../body/form.ts';
+import { usualBody } from '../body/limits.ts';
 import { type CookieName, findCookie, formCookie, setCookies } from '../cookies.ts';
 import { receive } from '../receive.ts';
 import { refusalHeaders, statuses } from '../refusals.ts';
@@ -20,8 +21,6 @@ import { navigation } from './navigation.ts';
 import { isSignedIn, type Page, type ShownPage, type Visit } from './page.ts';
 import { isRenewed, knownQuery, sendOn, sendToRenewal } from './renew.ts';
 import { markSent } from './sent-again.ts';
-
-const bodyLimit = 100 * 1024;
 
 /** Answers the requests of a page. */
 export function answerPage(page: Page, { app, origins, authenticate }: Door): RequestHandler {
@@ -135,7 +134,9 @@ async function readFields(
   },
 ) {
   const isForm = page.method === 'POST';
-  const all = isForm ? await readForm(request, response, bodyLimit) : knownQuery(page, request);
+  const all = isForm
+    ? await readForm(request, response, page.bytes ?? usualBody.bytes)
+    : knownQuery(page, request);
   if (all === null) return null;
   const { token, ...fields } = all;
   const given = isForm ? fields : all;

@@ -81,6 +81,8 @@ interface Definition<Input extends z.ZodObject> {
    */
   access: 'public' | 'person' | Right;
   input: Input;
+  /** The maximum size of a form in bytes, if it is not the usual one. */
+  bytes?: number;
 }
 
 /** A page or a form, as the server routes it. */

@@ -11,6 +11,7 @@ import {
   takingSteps,
   wrong,
 } from '../../../finding.ts';
+import { counted } from '../../../text/words.ts';
 import { requireMetadata } from './connection.ts';
 import { toStore } from './metadata.ts';
 import { ourSaml } from './our-party.ts';
@@ -85,7 +86,7 @@ function examineCertificates(certificates: StoredMetadata['certificates'], now: 
   const ending = certificates.filter(
     ({ notAfter }) => new Date(notAfter).getTime() - now.getTime() < warnBefore,
   );
-  const seen = `${certificates.length} for signatures, valid until ${until}`;
+  const seen = `names ${counted(certificates.length, 'certificate', 'certificates')}, valid until ${until}`;
   if (ending.length === 0) return right(seen);
   const named = ending.map((one) => {
     const isOver = new Date(one.notAfter) <= now;

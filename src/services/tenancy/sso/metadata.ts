@@ -47,7 +47,9 @@ export async function readText(
     return toStore(await outbound.saml.readMetadata(xml));
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'provider_failed') throw error;
-    throw refuseField(path, error.message, error.hint);
+    // The name of the field begins the sentence.
+    const fault = error.message.replace(/^The identity provider's metadata /, '');
+    throw refuseField(path, fault, error.hint);
   }
 }
 

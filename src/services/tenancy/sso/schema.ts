@@ -22,7 +22,7 @@ const metadataUrl = z
   .refine((text) => !/[#@]/.test(text), 'must not contain a fragment or a user');
 
 /** The maximum length of metadata (security S11). */
-const maxMetadata = 512 * 1024;
+export const maxMetadata = 512 * 1024;
 
 const attribute = z
   .string()

@@ -47,19 +47,32 @@ export const ssoWords = {
   emailAttribute: {
     label: 'E-mail attribute',
     about: 'With SAML: the attribute with the address; null for the usual ones.',
-    page: { label: 'E-mail attribute', values: { null: 'the usual ones' } },
+    page: {
+      label: 'E-mail attribute',
+      about: 'The attribute with the e-mail address. Leave it empty to read the usual ones.',
+      values: { null: 'the usual ones' },
+    },
     options: { '--email-attribute <name>': 'SAML attribute with the address' },
   },
   groupsAttribute: {
     label: 'Groups attribute',
     about: 'With SAML: the attribute with the names of the groups; null for the usual ones.',
-    page: { label: 'Groups attribute', values: { null: 'the usual ones' } },
+    page: {
+      label: 'Groups attribute',
+      about: 'The attribute with the names of the groups. Leave it empty to read the usual ones.',
+      values: { null: 'the usual ones' },
+    },
     options: { '--groups-attribute <name>': 'SAML attribute with the group names' },
   },
   subjectAttribute: {
     label: 'Subject attribute',
     about: 'With SAML: the attribute that identifies the person; null for the NameID.',
-    page: { label: 'Subject attribute', values: { null: 'none: the NameID' } },
+    page: {
+      label: 'Subject attribute',
+      about:
+        'An attribute that identifies the person and never changes. Leave it empty to use the NameID.',
+      values: { null: 'none: the NameID' },
+    },
     options: {
       '--subject-attribute <name>': 'SAML attribute that identifies the person',
     },
@@ -67,7 +80,12 @@ export const ssoWords = {
   encryptAssertions: {
     label: 'Encrypted assertions',
     about: 'With SAML: whether idctl offers the provider a key to encrypt assertions.',
-    page: { label: 'Encrypted assertions', values: { true: 'accepted', false: 'refused' } },
+    page: {
+      label: 'Encrypted assertions',
+      about:
+        'If they are accepted, the metadata of this site has a key, with which the provider encrypts them.',
+      values: { true: 'accepted', false: 'refused' },
+    },
     options: {
       '--encrypt-assertions': 'offer a key for encrypted SAML assertions',
       '--no-encrypt-assertions': 'do not offer one (default)',

@@ -48,15 +48,17 @@ export function examinedSection(
   further?: Html | '',
 ): Html {
   const shown = steps.map(({ name, ok: passed, skipped, expected, seen, hint }) => {
-    if (passed && skipped) return { name, mark: badge('not checked') };
-    if (passed && hint !== undefined) return { name, mark: badge('open'), text: `It ${seen}.` };
+    const facts = [sentencesFor(hint) ?? ''];
+    if (passed && skipped) return { name, mark: badge('not checked'), facts };
+    if (passed && hint !== undefined)
+      return { name, mark: badge('open'), text: `It ${seen}.`, facts };
     if (passed) return { name, mark: badge('ok') };
     const links = linksFor(hint, visit.ctx.actor);
     return {
       name,
       mark: badge('failed'),
       text: `Expected: ${expected}. Found: ${seen}.`,
-      facts: [sentencesFor(hint) ?? ''],
+      facts,
       more: html`${links.map(({ href, text }) => html`<p><a href="${href}">${text}</a></p>`)}`,
     };
   });

@@ -2,14 +2,9 @@ import { z } from 'zod';
 import { parse } from '../../../../input.ts';
 import { listDomains } from '../../../../services/tenancy/domains/operations.ts';
 import { showOrganization } from '../../../../services/tenancy/organizations/operations.ts';
+import { providerOf } from '../../../../services/tenancy/sso/connection.ts';
 import { changeSso, showSso } from '../../../../services/tenancy/sso/operations.ts';
-import {
-  guidedProviders,
-  guidesCheckedOn,
-  issuerFrom,
-  type ProviderName,
-  providers,
-} from '../../../../services/tenancy/sso/providers.ts';
+import { guidesCheckedOn } from '../../../../services/tenancy/sso/providers.ts';
 import { testSso } from '../../../../services/tenancy/sso/test.ts';
 import { ssoWords } from '../../../../services/tenancy/sso/words.ts';
 import { type Html, html } from '../../html.ts';
@@ -20,124 +15,169 @@ import { goTo, sheet } from '../sheet.ts';
 import { type Examined, examinedSection, notSaved, saveAnywayButton } from './connection.ts';
 import { ifThere } from './if-there.ts';
 import { pathOf } from './path.ts';
+import type { Guide, Kind, Place, ProviderForm, Stored } from './provider-kind.ts';
+import { oidcForm } from './provider-oidc.ts';
+import { samlForm } from './provider-saml.ts';
 import { findFault } from './switching.ts';
 
-// The form for what a provider shows, with the steps at the provider.
+// The form for what a provider shows, with the steps at the provider. Each kind of connection has its
+// own.
 
 const at = (visit: Visit) => `${pathOf(visit)}/sso`;
 const { org } = showSso.input.shape;
-const provider = z.enum([...guidedProviders, 'other']);
-/** The issuer, by the name of the field from which it follows. */
-const asField = z.object({ providerValue: changeSso.input.shape.issuer });
-
-type Stored = Awaited<ReturnType<typeof showSso>> | null;
 
 const keyOf = ({ given }: Visit) => parse(z.strictObject({ org }), { org: given['org'] });
+const { values: protocols } = ssoWords.kind.page;
 
-/** The page with the form, and what it saves. `of` is the path of the connection. */
+/** The end of the path of each kind's form. */
+export const formPath = { oidc: oidcForm.path, saml: samlForm.path } satisfies Record<Kind, string>;
+
+/** The kind that the connection does not have. */
+export const otherKind = { oidc: 'saml', saml: 'oidc' } as const;
+
+/** The pages with the forms, and what they save. `of` is the path of the connection. */
 export function providerFormPages(of: string): Page[] {
+  return [...formPages(of, oidcForm), ...formPages(of, samlForm)];
+}
+
+function formPages<Input extends z.ZodObject>(of: string, its: ProviderForm<Input>): Page[] {
+  const path = `${of}/${its.path}`;
+  const access = accessTo(changeSso);
   return [
     page({
-      path: `${of}/set`,
-      access: accessTo(changeSso),
-      input: z.strictObject({ org, provider: provider.optional() }),
-      show: (visit) => askSettings(visit),
+      ...{ path, access },
+      input: z.strictObject({ org, provider: its.provider.optional() }),
+      show: (visit) => askSettings(visit, its),
     }),
     form({
-      path: `${of}/set`,
-      access: accessTo(changeSso),
-      input: z.strictObject({
-        org,
-        provider,
-        providerValue: z.string().max(500).optional(),
-        emailDomain: z.string().max(300),
-        clientId: z.string().max(500),
-        clientSecret: z.string().max(2000).optional(),
-        untested: z.boolean().optional(),
-      }),
-      act: async (visit, { provider: name, providerValue, untested, ...given }) => {
-        const { ctx } = visit;
-        const issuer = issuerFrom(name, providerValue, 'providerValue');
-        parse(asField, { providerValue: issuer });
-        const input = parse(changeSso.input, { ...withoutSpaces(given), issuer });
-        const { enabled } = await visit.rehearse(changeSso, input);
-        const { emailDomain: _, ...tested } = input;
+      ...{ path, access, input: its.input, whole: its.whole, bytes: its.bytes },
+      act: async (visit, input) => {
+        const { ctx, given } = visit;
+        const stored = await ifThere(showSso(ctx, keyOf(visit)));
+        const settings = its.settingsOf(input, ownOf(its, stored));
+        const change = parse(changeSso.input, { ...keyOf(visit), kind: its.kind, ...settings });
+        // The person has to see first what is replaced.
+        const isSeen =
+          stored === null || stored.kind === its.kind || given['replaces'] === stored.kind;
+        if (!isSeen) return askSettings({ ...visit, keeps: true }, its);
+        const { enabled } = await visit.rehearse(changeSso, change);
+        const { emailDomain: _, ...tested } = change;
+        const untested = given['untested'] === 'true';
         const fault = await findFault(visit, { enabled, untested }, () =>
           testSso(ctx, parse(testSso.input, tested)),
         );
-        if (fault !== null) return askSettings(visit, fault);
-        await changeSso(ctx, input);
+        if (fault !== null) return askSettings({ ...visit, keeps: true }, its, fault);
+        await changeSso(ctx, change);
         return goTo(visit, at(visit), 'connection-saved');
       },
-      refused: (visit) => askSettings(visit),
+      refused: (visit) => askSettings(visit, its),
     }),
   ];
 }
 
-/** The client as typed or pasted, without the spaces around it. */
-function withoutSpaces<Given extends { clientId: string; clientSecret?: string | undefined }>(
-  given: Given,
-): Given {
-  // Spaces alone are refused, not taken as empty.
-  return {
-    ...given,
-    clientId: given.clientId.trim() || given.clientId,
-    clientSecret: given.clientSecret?.trim() || given.clientSecret,
-  };
+function ownOf({ kind }: { kind: Kind }, stored: Stored): Stored {
+  return stored?.kind === kind ? stored : null;
 }
 
-/** The choice of a provider. */
-export async function chooseProvider(visit: Visit): Promise<ShownPage> {
-  const here = keyOf(visit);
-  const { name } = await showOrganization(visit.ctx, here);
-  const links = Object.entries(providers).map(([of, { title }]) => ({
-    name: title,
-    href: `${at(visit)}/set?provider=${of}`,
+/** The choice of a protocol, if there is no connection. */
+export function chooseKind(visit: Visit): ShownPage {
+  const links = [oidcForm, samlForm].map(({ kind, path, when }) => ({
+    name: protocols[kind],
+    href: `${at(visit)}/${path}`,
+    text: when,
   }));
   return sheet(
     visit,
     'Connect your provider',
-    html`<section aria-labelledby="choose"><h2 id="choose">Which provider do the people of ${name} use?</h2>
+    html`<section aria-labelledby="choose"><h2 id="choose">How does your provider sign people in?</h2>
 ${rows(links)}</section>
 <p><a href="${pathOf(visit)}">All ways to sign in</a></p>`,
   );
 }
 
-/** The steps at the provider, and the form for what it shows. */
-async function askSettings(asked: Visit, test?: Examined): Promise<ShownPage> {
-  const here = keyOf(asked);
-  const stored = await ifThere(showSso(asked.ctx, here));
-  const chosen = provider.safeParse(asked.given['provider']);
-  if (!chosen.success && stored === null) return chooseProvider(asked);
-  const name = chosen.data ?? 'other';
-  const { title, value } = providers[name];
-  const labels = { providerValue: value?.label ?? title };
-  const visit = { ...asked, labels, keeps: test !== undefined };
+/** The choice of a provider. */
+async function chooseProvider(
+  visit: Visit,
+  { kind, path, guides }: Pick<ProviderForm, 'kind' | 'path' | 'guides'>,
+  stored: Stored,
+): Promise<ShownPage> {
+  const { name } = await showOrganization(visit.ctx, keyOf(visit));
+  const links = Object.entries(guides).map(([of, { title }]) => ({
+    name: title,
+    href: `${at(visit)}/${path}?provider=${of}`,
+  }));
   return sheet(
     visit,
-    stored === null ? `Connect ${calledIn(name)}` : 'Change the provider',
-    html`${test && examinedSection(visit, test, notSaved)}
-${stepsSection(visit, name, stored)}
-<section aria-labelledby="values"><h2 id="values">What ${calledIn(name)} shows</h2>
-${await settingsForm(visit, name, { stored, test })}</section>
+    `Connect by ${protocols[kind]}`,
+    html`${replacingSection(stored)}
+<section aria-labelledby="choose"><h2 id="choose">Which provider do the people of ${name} use?</h2>
+${rows(links)}</section>
 <p><a href="${at(visit)}">Back</a></p>`,
   );
 }
 
-/** The provider's name within a sentence. */
-function calledIn(name: ProviderName): string {
-  return name === 'other' ? 'your provider' : providers[name].title;
+/** What a connection of the other kind loses. */
+function replacingSection(stored: Stored): Html | false {
+  if (stored === null) return false;
+  return html`<section aria-labelledby="replaces"><h2 id="replaces">This replaces the ${protocols[stored.kind]} connection</h2>
+<p>When you save, the connection to ${providerOf(stored)} is deleted, with its settings.</p>
+<p>The accounts stay. But people who have signed in through it are refused until an owner or the operator links them to the new provider.</p></section>`;
 }
 
-function stepsSection({ ctx }: Visit, name: ProviderName, stored: Stored): Html {
-  const { steps, groups, source } = providers[name];
-  const uri = stored?.redirectUri ?? `${ctx.config.baseUrl}/auth/sso/callback`;
+type Draft = Visit & { keeps?: boolean };
+
+/** The steps at the provider, and the form for what it shows. */
+async function askSettings<Input extends z.ZodObject>(
+  asked: Draft,
+  its: ProviderForm<Input>,
+  test?: Examined,
+): Promise<ShownPage> {
+  const stored = await ifThere(showSso(asked.ctx, keyOf(asked)));
+  const own = ownOf(its, stored);
+  const replaced = own === null ? stored : null;
+  const chosen = its.provider.safeParse(asked.given['provider']);
+  if (!chosen.success && own === null) return chooseProvider(asked, its, replaced);
+  const name = chosen.data ?? 'other';
+  const guide = its.guides[name];
+  if (guide === undefined) throw new Error(`${name} has no steps`);
+  const { id } = await showOrganization(asked.ctx, keyOf(asked));
+  const places = its.placesOf(asked.ctx, id, own);
+  const visit = { ...asked, labels: { kind: ssoWords.kind.page.label, ...its.labelsOf(guide) } };
+  const called = name === 'other' ? 'your provider' : guide.title;
+  const content = html`${its.fieldsOf(visit, { name, guide, own })}
+${await domainField(visit, stored)}
+<button type="submit">${replaced === null ? 'Save' : 'Replace the connection'}</button>${test && saveAnywayButton(visit)}`;
+  const along = { provider: name, replaces: replaced?.kind };
+  return sheet(
+    visit,
+    own === null ? `Connect ${called}` : 'Change the provider',
+    html`${test && examinedSection(visit, test, notSaved)}
+${replacingSection(replaced)}
+${stepsSection(called, guide, places)}
+<section aria-labelledby="values"><h2 id="values">What ${called} shows</h2>
+${postForm(visit, `${at(visit)}/${its.path}`, content, along)}</section>
+<p><a href="${at(visit)}${own === null && `/${its.path}`}">Back</a></p>`,
+  );
+}
+
+function stepsSection(called: string, guide: Guide, places: Place[]): Html {
+  const { steps, groups, source } = guide;
   const host = new URL(source).hostname;
-  return html`<section aria-labelledby="steps"><h2 id="steps">At ${calledIn(name)}</h2>
-<p class="quiet">Redirect URI</p><p><code class="secret">${uri}</code></p>
-<ol>${steps.map((step) => html`<li>${marked(step.replace('{redirectUri}', uri))}</li>`)}</ol>
+  const filled = (step: string) =>
+    places.reduce((text, { name, value }) => text.replaceAll(`{${name}}`, value), step);
+  return html`<section aria-labelledby="steps"><h2 id="steps">At ${called}</h2>
+${placesList(places)}
+<ol>${steps.map((step) => html`<li>${marked(filled(step))}</li>`)}</ol>
 <p>Groups: ${marked(groups)}</p>
 <p class="quiet">From the documentation at <a href="${source}" rel="noreferrer">${host}</a>, as of ${guidesCheckedOn}. Names there may have changed since.</p></section>`;
+}
+
+/** What to enter at the provider, to copy. */
+export function placesList(places: Place[]): Html[] {
+  return places.map(
+    ({ label, value }) =>
+      html`<p class="quiet">${label}</p><p><code class="secret">${value}</code></p>`,
+  );
 }
 
 /** A text with `**bold**` and `` `code` `` parts. */
@@ -148,33 +188,8 @@ function marked(text: string): Html[] {
   });
 }
 
-async function settingsForm(
-  visit: Visit,
-  name: ProviderName,
-  { stored, test }: { stored: Stored; test: Examined | undefined },
-): Promise<Html> {
-  const { value } = providers[name];
-  const asked =
-    value &&
-    field(visit, {
-      ...{ name: 'providerValue', label: value.label, note: value.note },
-      ...{ autocomplete: 'off', verbatim: true, maxLength: 500 },
-      value: name === 'other' ? stored?.issuer : undefined,
-    });
-  const isStored = stored !== null;
-  const secretNote = isStored
-    ? 'Without it, the stored one stays. A new provider or client ID needs it again.'
-    : 'It is stored encrypted, and not shown again.';
-  const content = html`${asked}
-${field(visit, { name: 'clientId', label: ssoWords.clientId.label, note: 'The ID of the application that you created there.', autocomplete: 'off', verbatim: true, maxLength: 500, value: stored?.clientId })}
-${field(visit, { name: 'clientSecret', label: ssoWords.clientSecret.label, note: secretNote, type: 'password', autocomplete: 'off', maxLength: 2000, ...(isStored && { optional: true }) })}
-${await domainField(visit, stored)}
-<button type="submit">Save</button>${test && saveAnywayButton(visit)}`;
-  return postForm(visit, `${at(visit)}/set`, content, { provider: name });
-}
-
 /** The e-mail domain of the people: one of the organization's, or typed if it has none. */
-async function domainField(visit: Visit, stored: Stored): Promise<Html> {
+async function domainField(visit: Draft, stored: Stored): Promise<Html> {
   const { items } = await listDomains(visit.ctx, { ...keyOf(visit), limit: 200 });
   const names = new Set([
     ...items.map(({ domain }) => domain),

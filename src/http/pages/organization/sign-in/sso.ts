@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parse } from '../../../../input.ts';
 import { listAttempts } from '../../../../services/signin/attempts.ts';
 import { reasonSentence } from '../../../../services/signin/reason-words.ts';
+import { showOrganization } from '../../../../services/tenancy/organizations/operations.ts';
 import {
   changeSso,
   disableSso,
@@ -20,7 +21,8 @@ import { goTo, sheet } from '../sheet.ts';
 import { anywayForm, type Examined, examinedSection, stateSection } from './connection.ts';
 import { ifThere } from './if-there.ts';
 import { isBehindLink, pathOf } from './path.ts';
-import { chooseProvider, providerFormPages } from './provider-form.ts';
+import { chooseKind, formPath, otherKind, placesList, providerFormPages } from './provider-form.ts';
+import { samlPlaces } from './provider-saml.ts';
 import { settingField } from './setting.ts';
 import { switchingForms, switchingOffPages } from './switching.ts';
 
@@ -41,9 +43,7 @@ const further = {
     requireLocalTwoFactor: true,
   }),
   saml: changeSso.input.pick({
-    groupsAttribute: true,
     ...common,
-    encryptAssertions: true,
     requireLocalTwoFactor: true,
   }),
 };
@@ -79,27 +79,31 @@ export const ssoEndingPages: Page[] = switchingOffPages('sso', disableSso, remov
 
 const keyOf = ({ given }: Visit) => parse(key, { org: given['org'] });
 
-/** The connection, or the choice of a provider if there is none. `anyway` skips a failed test. */
+/** The connection, or the choice of a protocol if there is none. `anyway` skips a failed test. */
 async function showConnection(visit: Visit, test?: Examined, anyway?: string): Promise<ShownPage> {
   const here = keyOf(visit);
   const connection = await ifThere(showSso(visit.ctx, here));
-  if (connection === null) return chooseProvider(visit);
+  if (connection === null) return chooseKind(visit);
+  // A setup link does not change these settings while people sign in through the connection.
+  const isKept = isBehindLink(visit) && connection.enabled;
   return sheet(
     visit,
     'Single sign-on',
     html`${test && examinedSection(visit, test, anyway && anywayForm(visit, anyway))}
 ${stateSection(visit, 'sso', connection, at(visit))}
 <section aria-labelledby="points"><h2 id="points">Provider</h2>
-${rows([...providerRows(connection), { name: ssoWords.emailDomain.label, text: connection.emailDomain ?? 'none' }])}
-<p><a class="button small" href="${at(visit)}/set">Change</a></p></section>
-${!(isBehindLink(visit) && connection.enabled) && furtherSection(visit, connection, at(visit))}
+${rows([...providerRows(connection, visit.ctx.now), { name: ssoWords.emailDomain.label, text: connection.emailDomain ?? 'none' }])}
+<p><a class="button small" href="${at(visit)}/${formPath[connection.kind]}">Change</a></p>
+${!isKept && html`<p><a href="${at(visit)}/${formPath[otherKind[connection.kind]]}">Use ${ssoWords.kind.page.values[otherKind[connection.kind]]} instead</a></p>`}</section>
+${connection.kind === 'saml' && (await ourSection(visit))}
+${!isKept && furtherSection(visit, connection, at(visit))}
 ${!isBehindLink(visit) && (await attemptsSection(visit))}
 <p><a href="${pathOf(visit)}">All ways to sign in</a></p>`,
   );
 }
 
 /** Which provider the connection trusts. */
-function providerRows(connection: Connection) {
+function providerRows(connection: Connection, now: Date) {
   const { kind, issuer = '', clientId = '', redirectUri = '' } = connection;
   if (kind === 'oidc') {
     return [
@@ -109,7 +113,6 @@ function providerRows(connection: Connection) {
     ];
   }
   const { certificates = [], entityId = '', ssoUrl = '', metadataUrl } = connection;
-  const until = ({ notAfter }: { notAfter: string }) => `Valid until ${dayText(notAfter)}`;
   return [
     { name: ssoWords.kind.page.label, text: ssoWords.kind.page.values.saml },
     { name: 'Entity ID', text: entityId },
@@ -118,12 +121,34 @@ function providerRows(connection: Connection) {
       name: ssoWords.metadataUrl.page.label,
       text: metadataUrl ?? ssoWords.metadataUrl.page.values.null,
     },
-    ...certificates.map((one) => ({
+    ...certificates.map(({ fingerprint, notAfter }) => ({
       name: 'Certificate',
-      text: one.fingerprint,
-      facts: [until(one)],
+      text: fingerprint,
+      facts: [`${new Date(notAfter) > now ? 'Valid until' : 'Expired on'} ${dayText(notAfter)}`],
     })),
+    ...attributeRows(connection),
   ];
+}
+
+/** Which attributes the connection reads, and whether it takes encrypted assertions. */
+function attributeRows(connection: Connection) {
+  const names = ['emailAttribute', 'groupsAttribute', 'subjectAttribute'] as const;
+  const { label, values } = ssoWords.encryptAssertions.page;
+  return [
+    ...names.map((name) => {
+      const { page } = ssoWords[name];
+      return { name: page.label, text: connection[name] ?? page.values.null };
+    }),
+    { name: label, text: values[connection.encryptAssertions === true ? 'true' : 'false'] },
+  ];
+}
+
+/** What the provider has to know of this site. */
+async function ourSection(visit: Visit): Promise<Html> {
+  const { id } = await showOrganization(visit.ctx, keyOf(visit));
+  return html`<section aria-labelledby="ours"><h2 id="ours">At the provider</h2>
+<p>Enter these values there. A provider that reads metadata needs only its URL.</p>
+${placesList(samlPlaces(visit.ctx, id))}</section>`;
 }
 
 async function attemptsSection(visit: Visit): Promise<Html> {
@@ -152,8 +177,7 @@ function furtherSection(visit: Visit, connection: Connection, of: string): Html 
     // Object.entries loses the type of the names.
     const setting = name as keyof typeof furtherInput.shape & keyof typeof ssoWords;
     const value = connection[setting];
-    const may = setting === 'groupsAttribute' ? { optional: true as const } : {};
-    return settingField(visit, name, { words: ssoWords[setting], schema, value }, may);
+    return settingField(visit, name, { words: ssoWords[setting], schema, value });
   });
   return html`<section aria-labelledby="further"><h2 id="further">Groups and second factor</h2>
 ${postForm(visit, `${of}/settings`, html`${fields}<button type="submit">Save settings</button>`)}</section>`;
