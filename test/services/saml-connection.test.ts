@@ -157,6 +157,16 @@ describe('a SAML connection', () => {
     expect((await owner.get(path)).status).toBe(404);
   });
 
+  test('a secret that the command line did not get is not a setting of the connection', async () => {
+    const { org, domain: emailDomain } = await founded();
+    const metadataXml = providerMetadata(certificate);
+    const given = { org: org.slug, kind: 'saml' as const, emailDomain, metadataXml };
+    const change = changeSso(idctl.operator(), { ...given, clientSecret: undefined });
+    expect(await change).toMatchObject({ kind: 'saml' });
+    const wrong = changeSso(idctl.operator(), { ...given, clientSecret: 'secret' });
+    await expect(wrong).rejects.toThrow('clientSecret');
+  });
+
   test('the connection test reads the metadata, names old certificates, and says what to enter', async () => {
     const { put, owner, path, org } = await founded();
     const { url, served } = await serving('');

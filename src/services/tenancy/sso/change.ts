@@ -24,7 +24,9 @@ export function requireSettings({
   kind,
   ...given
 }: Pick<SsoSettings, 'kind'> & object): SsoSettings {
-  const own = { kind, ...given };
+  // A setting of another kind that is undefined was not given.
+  const named = Object.entries(given).filter(([, value]) => value !== undefined);
+  const own = { kind, ...Object.fromEntries(named) };
   return kind === 'saml' ? parse(settingsOfKind.saml, own) : parse(settingsOfKind.oidc, own);
 }
 
