@@ -6,6 +6,8 @@ import { z } from 'zod';
 import { createAuthority } from '../support/certificates.ts';
 import { freshDatabaseUrl } from '../support/database.ts';
 import { pages, textOf } from '../support/docs.ts';
+import { providerMetadata } from '../support/saml.ts';
+import { samlProvider } from '../support/saml-provider.ts';
 import { typedLines, wordsOf } from '../support/typed-lines.ts';
 import { typeLine } from '../support/typing.ts';
 
@@ -31,6 +33,8 @@ beforeAll(async () => {
   for (const name of ['bind-password.txt', 'secret.txt'])
     await writeFile(join(folder, name), `${name}\n`);
   await copyFile((await createAuthority(folder)).caFile, join(folder, 'ca.pem'));
+  const { key } = await samlProvider();
+  await writeFile(join(folder, 'metadata.xml'), providerMetadata(key.certificate));
   env = { HOME: folder, IDCTL_CONFIG: join(folder, 'idctl.yaml') };
   env['IDCTL_DATABASE'] = await freshDatabaseUrl();
   await type(['init', '--yes', '--org', 'Acme', '--owner', 'ada@acme.com']);
@@ -85,5 +89,9 @@ test.each(guidesIn('providers'))('%s saves a connection', async (page) => {
     ['set', 'test', 'enable'].map((verb) => `${lines[0]?.[0]} ${verb}`),
   );
   const [words = []] = lines;
-  await type(words[0] === 'sso' ? [...words, '--secret-file', 'secret.txt'] : words);
+  const isSaml = words.includes('--saml-metadata');
+  const secret = words[0] === 'sso' && !isSaml ? ['--secret-file', 'secret.txt'] : [];
+  await type([...words, ...secret]);
+  // The next page may have the other protocol, of which the command would ask.
+  if (words[0] === 'sso') await type(['sso', 'remove', '--org', words[3] ?? '', '--yes']);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { guideOf } from '../../scripts/guides/page.ts';
+import { guideOf, samlGuideOf } from '../../scripts/guides/page.ts';
 import { Refusal } from '../../src/errors.ts';
 import {
   guidedProviders,
@@ -9,6 +9,11 @@ import {
   type ProviderName,
   providers,
 } from '../../src/services/tenancy/sso/providers.ts';
+
+import {
+  guidedSamlProviders,
+  samlProviders,
+} from '../../src/services/tenancy/sso/saml-providers.ts';
 
 // The issuer that follows from the value that a provider shows.
 
@@ -74,9 +79,29 @@ test('every step of a provider names the redirect URI once', () => {
     expect(steps.filter((step) => step.includes('{redirectUri}'))).toHaveLength(1);
 });
 
+test('the steps of every SAML provider name the entity ID and the ACS URL', () => {
+  for (const { steps } of Object.values(samlProviders))
+    for (const name of ['{entityId}', '{acsUrl}']) expect(steps.join(' ')).toContain(name);
+});
+
 describe('the pages about providers (write them with: npm run guides)', () => {
   test.each(guidedProviders)('docs/providers/%s.md has the steps that the pages show', (name) => {
     const file = join(import.meta.dirname, `../../docs/providers/${name}.md`);
     expect(readFileSync(file, 'utf8')).toBe(guideOf(name));
   });
+
+  test.each(guidedSamlProviders)('docs/providers/saml-%s.md has the same steps', (name) => {
+    const file = join(import.meta.dirname, `../../docs/providers/saml-${name}.md`);
+    expect(readFileSync(file, 'utf8')).toBe(samlGuideOf(name));
+  });
+});
+
+test('docs/saml.md says what every reason of a SAML provider means', () => {
+  const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+  const [, types = ''] = read('src/reasons.ts').split("Why a SAML provider's metadata");
+  const [lists = ''] = types.split('Why the mail server');
+  const reasons = [...lists.matchAll(/'([a-z_]+)'/g)].map(([, reason]) => reason);
+  expect(reasons.length).toBeGreaterThan(50);
+  const page = read('docs/saml.md');
+  expect(reasons.filter((reason) => !page.includes(`\`${reason}\``))).toEqual([]);
 });

@@ -48,7 +48,7 @@ export const samlProviders: Record<SamlProviderName, SamlProvider> = {
       'In the Admin Console, open **Applications**, **Applications**, and choose **Create App Integration**.',
       'Choose **SAML 2.0**, enter a name, and choose **Next**.',
       'As **Single sign-on URL**, enter `{acsUrl}`. As **Audience URI (SP Entity ID)**, enter `{entityId}`.',
-      'Choose the name ID format **Persistent**. Below **Attribute Statements**, add `email` with the value `user.email`. Then choose **Next** and **Finish**.',
+      'Choose the name ID format **Persistent**. Below **Attribute Statements**, add `email` with the value `user.email`, `firstName` with `user.firstName`, and `lastName` with `user.lastName`. Then choose **Next** and **Finish**.',
       'On the tab **Assignments**, assign the people or groups who may sign in.',
       'From the tab **Sign On**, copy the **Metadata URL**.',
     ],
@@ -65,7 +65,7 @@ export const samlProviders: Record<SamlProviderName, SamlProvider> = {
       'Enter a name, and choose **Continue**.',
       'Choose **Download metadata**, then **Continue**. Open the file with a text editor to copy its text.',
       'As **ACS URL**, enter `{acsUrl}`. As **Entity ID**, enter `{entityId}`. Choose the name ID format **PERSISTENT**, and then **Continue**.',
-      'Choose **Add mapping**, choose **Primary email**, and enter `email` as its app attribute. Then choose **Finish**.',
+      'With **Add mapping**, map **Primary email** to `email`, **First name** to `firstName`, and **Last name** to `lastName`. Then choose **Finish**.',
       'Open **User access**, and turn the application on for the people who may sign in.',
     ],
     groups:
