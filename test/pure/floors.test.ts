@@ -5,8 +5,10 @@ import {
   featureImports,
   floors,
   importsOf,
+  loadedWith,
   placeOf,
   sourceFiles,
+  textOf,
 } from '../support/imports.ts';
 
 // Checks the floors of services/ (docs/development/architecture.md), because Biome cannot.
@@ -39,6 +41,17 @@ test('the context imports no service', () => {
   expect(
     imports.filter(({ from, to }) => from === 'src/context.ts' && placeOf(to) !== null),
   ).toEqual([]);
+});
+
+test('a daemon starts without the packages for the provider, mail and outgoing requests', () => {
+  const parts = ['app', 'http/server', 'http/surface', 'jobs/scheduler', 'jobs/presence'];
+  const loaded = loadedWith(
+    parts.map((part) => `src/${part}.ts`),
+    imports,
+  );
+  const lateImport = /^import (?!type )[^;]* from '(oidc-provider|nodemailer|undici)'/m;
+  expect(loaded.length).toBeGreaterThan(500);
+  expect(loaded.filter((file) => lateImport.test(textOf(file)))).toEqual([]);
 });
 
 // A statement, or a part that only SQL has: a join, a parameter, a column with another name.

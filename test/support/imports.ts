@@ -9,6 +9,8 @@ export interface Import {
   to: string;
   /** Whether it imports only types, which do not exist at run time. */
   typeOnly: boolean;
+  /** Whether the file loads only when `import()` runs. */
+  lazy: boolean;
 }
 
 /** Every TypeScript file below src/, as a path from the checkout. */
@@ -34,7 +36,7 @@ export function importsOf(files: string[]): Import[] {
     [...textOf(from).matchAll(statement)].flatMap(([, type, names = '', path, lazy]) => {
       const to = relative(root, resolve(root, dirname(from), path ?? lazy ?? ''));
       const typeOnly = lazy === undefined && (type !== undefined || onlyTypes(names));
-      return known.has(to) ? [{ from, to, typeOnly }] : [];
+      return known.has(to) ? [{ from, to, typeOnly, lazy: lazy !== undefined }] : [];
     }),
   );
 }
@@ -43,6 +45,17 @@ function onlyTypes(names: string): boolean {
   const listed = /^\{([^}]*)\}$/.exec(names.trim())?.[1]?.split(',') ?? [];
   const given = listed.map((name) => name.trim()).filter((name) => name !== '');
   return given.length > 0 && given.every((name) => name.startsWith('type '));
+}
+
+/** The files that load with these files, without any `import()`. */
+export function loadedWith(files: string[], imports: Import[]): string[] {
+  const next = Map.groupBy(
+    imports.filter(({ typeOnly, lazy }) => !typeOnly && !lazy),
+    ({ from }) => from,
+  );
+  const loaded = new Set(files);
+  for (const file of loaded) for (const { to } of next.get(file) ?? []) loaded.add(to);
+  return [...loaded];
 }
 
 /** The floors of services/, lowest first: a value import points down or stays on its floor. */
