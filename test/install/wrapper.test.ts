@@ -82,7 +82,9 @@ test('a daemon starts with the settings that save memory, and a command with the
   const daemon = run('--config', '/etc/x.yaml', 'serve');
   expect(daemon).toMatchObject({ flags: ['--max-semi-space-size=4'], arenas: '1' });
   const command = run('org', 'list');
-  expect(command).toMatchObject({ flags: ['--min-semi-space-size=16'] });
+  expect(command).toMatchObject({
+    flags: ['--min-semi-space-size=32', '--max-semi-space-size=32'],
+  });
   expect(command).not.toHaveProperty('arenas');
 });
 
