@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
@@ -12,12 +13,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { type Plugin, type PluginContext, rolldown } from 'rolldown';
 
 // Writes dist/: the sources without types, joined with the packages that most commands load. A
 // command would otherwise spend most of its time on finding and reading 650 files (decision 11).
 // The code looks for its other files in dist/. `node scripts/build.ts DIR` writes to DIR/dist, and
 // copies bin/ and package.json. install.sh installs the bundler beside the sources.
+const { PATH = '' } = process.env;
 const root = dirname(import.meta.dirname);
 const release = resolve(process.argv[2] ?? root);
 const dist = join(release, 'dist');
@@ -74,7 +77,7 @@ for (const file of ['style.css', 'passkeys.js'])
   copyFileSync(source(`http/pages/${file}`), join(dist, file));
 writeBuild();
 writeHelp();
-compile();
+await compile();
 
 async function writePrograms(): Promise<void> {
   const bundle = await rolldown({
@@ -175,14 +178,18 @@ function writeHelp(): void {
   writeFileSync(join(dist, 'help.txt'), run(['--help'], {}));
 }
 
-/** Fills the folder of compiled code: runs two commands that load what most commands need. */
-function compile(): void {
+/**
+ * Fills the folder of compiled code: runs two commands that load what most commands need, and a
+ * daemon. The daemon's user cannot write the folder later.
+ */
+async function compile(): Promise<void> {
   const compiled = join(dist, 'compiled');
   mkdirSync(compiled);
   const folder = mkdtempSync(join(tmpdir(), 'idctl-build-'));
   const env = { IDCTL_CONFIG: join(folder, 'idctl.yaml') };
   run(['init', '--yes'], env);
   run(['org', 'list'], env);
+  await serve(env);
   rmSync(folder, { recursive: true, force: true });
   // Node makes these files private, but every user of idctl must be able to read them.
   for (const name of ['', ...readdirSync(compiled, { recursive: true, encoding: 'utf8' })]) {
@@ -193,10 +200,22 @@ function compile(): void {
 
 /** Runs the release as people run it. Node uses compiled code only with the same Node options. */
 function run(words: string[], env: Record<string, string>): string {
-  const { PATH = '' } = process.env;
   return execFileSync(join(release, 'bin/idctl'), words, {
     env: { PATH, ...env },
     encoding: 'utf8',
     stdio: 'pipe',
   });
+}
+
+/** Runs a daemon until it listens. */
+async function serve(env: Record<string, string>): Promise<void> {
+  const child = spawn(join(release, 'bin/idctl'), ['serve', '--listen', '127.0.0.1:0'], {
+    env: { PATH, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  for await (const line of createInterface(child.stderr))
+    if (line.includes('"listening"')) child.kill('SIGTERM');
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`idctl serve ended with ${code}`);
 }
