@@ -34,6 +34,7 @@ const joined = [
   'chalk',
   'commander',
   'fast-string-truncated-width',
+  'jose',
   'p-queue',
   'pino',
   'sequelize',
