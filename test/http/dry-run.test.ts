@@ -55,6 +55,7 @@ test('a dry run answers 200 with the view, or refuses as the route does, and doe
     'POST /api/v1/orgs/:org/projects/:project/members: already_exists',
     'POST /api/v1/orgs/:org/sso/enable: domain_unverified',
     'POST /api/v1/orgs/:org/sso/approve: connection_changed',
+    'POST /api/v1/orgs/:org/sso/refresh: conflict',
     'POST /api/v1/orgs/:org/ldap/enable: domain_unverified',
     'POST /api/v1/orgs/:org/ldap/approve: connection_changed',
     'POST /api/v1/me/totp/disable: conflict',

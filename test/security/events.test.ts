@@ -50,6 +50,8 @@ const elsewhere = new Set([
   'POST /api/v1/orgs/:org/projects/:project/members',
   'POST /api/v1/orgs/:org/apply',
   'POST /api/v1/orgs/:org/sso/approve',
+  // Only a SAML connection with a metadata URL is read again.
+  'POST /api/v1/orgs/:org/sso/refresh',
   'POST /api/v1/orgs/:org/ldap/approve',
   // The PATCH route comes first and has made the same change.
   'PUT /api/v1/orgs/:org/projects/:project/members/:user',

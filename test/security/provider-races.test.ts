@@ -9,7 +9,7 @@ import {
 } from '../../src/services/tenancy/projects/members.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
-import { application, browserOf, walk } from '../support/relying-party.ts';
+import { application, browserOf, walk, walkToDenial } from '../support/relying-party.ts';
 
 // A person loses access after a request has read who they are, and before it writes.
 
@@ -50,8 +50,8 @@ test('O10 a member who is removed during an authorization request gets no code',
   const { path } = await app.begin();
   const membership = { org: app.org.slug, user: app.member.id };
   afterNextReading(() => removeMember(idctl.operator(), membership));
-  const callback = new URL(await walk(browser, path));
-  expect(callback.searchParams.get('error')).toBe('access_denied');
+  const { page, back } = await walkToDenial(browser, path);
+  expect([page.status, back.searchParams.get('error')]).toEqual([403, 'access_denied']);
   expect(await modelsOf(app.row.id)).toEqual([]);
 });
 

@@ -12,7 +12,12 @@ export const main = mainOfRun();
  * The words that run a command as `bin/idctl` does: Node, with room for the objects that a command
  * creates while it loads, and the program.
  */
-export const program = [process.execPath, '--min-semi-space-size=32', '--max-semi-space-size=32', main] as const;
+export const program = [
+  process.execPath,
+  '--min-semi-space-size=32',
+  '--max-semi-space-size=32',
+  main,
+] as const;
 
 /** The words of `program`, quoted for a shell. */
 export const typedProgram = program.map((word) => `'${word}'`).join(' ');
