@@ -7,7 +7,7 @@ export class SamlAnswer extends rowOf(
     /** SHA-256 of the id of the request. */
     id: column.key(column.string()),
     connectionId: column.to('sso_connections'),
-    /** The claims, and where the person goes after the sign-in. */
+    /** The claims, what verified them, and where the person goes after the sign-in. */
     payload: column.json(),
     expiresAt: column.date(),
   },

@@ -15,7 +15,11 @@ import { signInFailed } from '../../people/sessions/schema.ts';
 import { redirectUriOf } from '../../tenancy/connections/sso.ts';
 import { readAttributes } from '../../tenancy/sso/attributes.ts';
 import type { Said } from '../../tenancy/sso/claims.ts';
-import { requireMetadata, requireSameConnection } from '../../tenancy/sso/connection.ts';
+import {
+  requireMetadata,
+  requireSameConnection,
+  whatVerifies,
+} from '../../tenancy/sso/connection.ts';
 import { ourSaml, requireSamlParty } from '../../tenancy/sso/our-party.ts';
 import { keepFailedAttempt } from '../attempts.ts';
 import { method } from '../method.ts';
@@ -106,7 +110,8 @@ export async function takeSamlAnswer(ctx: Context, input: z.output<typeof samlAn
       const proof = await verify(ctx, connection, { response, requestId: start.id });
       const said = readAttributes(proof, connection);
       learn(said);
-      await keepAnswer(connection, { start, proof, kept: { said, returnTo } });
+      const verifiedBy = whatVerifies(ctx, connection);
+      await keepAnswer(connection, { start, proof, kept: { said, returnTo, verifiedBy } });
     });
   } finally {
     places.leave();
@@ -152,6 +157,8 @@ function refuse(error: unknown): never {
 interface Kept {
   said: Said;
   returnTo: string;
+  /** The connection may change until the browser comes (security I8). */
+  verifiedBy: string;
 }
 
 /** Keeps the claims. An assertion proves only once, until it ends. */
@@ -206,8 +213,8 @@ export const bySaml = method<
     const connection = await findSaml(org);
     const start = requireStart(ctx, connection, request);
     if (!start.isSameBrowser(flow)) throw signInFailed('other_browser');
-    const { said, returnTo } = await takeKept(start);
-    return signIn({ state: stateOf(ctx, connection, start, returnTo), said });
+    const { said, ...kept } = await takeKept(start);
+    return signIn({ state: stateOf(ctx, connection, start, kept), said });
   },
   look: (ctx, { at: { state } }) => requireSameConnection(ctx, state),
   prove: async (_ctx, { at: { state, said } }) => ({ proof: { state, said } }),
@@ -227,9 +234,9 @@ function stateOf(
   ctx: Context,
   { id: connection, issuer, clientId }: SsoConnection,
   { id, expiresAt }: SamlStart,
-  returnTo: string,
+  kept: Omit<Kept, 'said'>,
 ): FlowState {
   const redirectUri = redirectUriOf(ctx, { redirectUri: null });
   const expires = Math.floor(expiresAt.getTime() / 1000);
-  return { id, connection, issuer, clientId, redirectUri, returnTo, browser: '', expires };
+  return { id, connection, issuer, clientId, redirectUri, ...kept, browser: '', expires };
 }

@@ -78,6 +78,8 @@ const stateFields = z.strictObject({
   linkTo: z.string().optional(),
   /** Whether the session that links has the mark `unapproved` (security I8). */
   unapproved: z.boolean().optional(),
+  /** What has verified the answer, if the sign-in goes on with a verified one (security I8). */
+  verifiedBy: z.string().optional(),
   /** Proof of the browser's flow cookie. */
   browser: z.string(),
   /** Seconds since 1970. */

@@ -38,8 +38,12 @@ export function viewApproval(
   { approved, changedBy }: Pick<Approval, 'approved' | 'changedBy'>,
   pointing: Pointing,
 ) {
-  const pointsAt = createHash('sha256').update(JSON.stringify(pointing)).digest('base64url');
-  return { approved, changedBy, pointsAt };
+  return { approved, changedBy, pointsAt: digestOf(pointing) };
+}
+
+/** A digest of where a connection points. */
+export function digestOf(pointing: Pointing): string {
+  return createHash('sha256').update(JSON.stringify(pointing)).digest('base64url');
 }
 
 // A change to one of these values makes the connection stricter, so it does not need a new

@@ -10,9 +10,10 @@ import {
 import { Refusal } from '../../../errors.ts';
 import { instant, viewOf } from '../../foundation/fields.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
-import { approvalView, isApproved, viewApproval } from '../connections/approval.ts';
+import { approvalView, digestOf, isApproved, viewApproval } from '../connections/approval.ts';
 import { isOwnerAnywhere } from '../connections/owners.ts';
 import {
+  fingerprintsOf,
   redirectUriOf,
   ssoSettings,
   ssoSettingsOfKind,
@@ -136,6 +137,19 @@ interface BegunConnection {
   issuer: string;
   clientId: string;
   redirectUri: string;
+  /** If its answer was verified earlier: what verified it, as `whatVerifies` says. */
+  verifiedBy?: string | undefined;
+}
+
+/**
+ * A digest of what verifies an answer through this connection: where the connection points, its
+ * certificates, and whether an owner has approved it (security I8).
+ */
+export function whatVerifies(ctx: Pick<Context, 'config'>, connection: SsoConnection): string {
+  const { metadata } = connection;
+  const certificates = metadata && fingerprintsOf(metadata);
+  const approved = isApproved(connection);
+  return digestOf({ ...whereSsoPoints(ctx, connection), certificates, approved });
 }
 
 /**
@@ -156,7 +170,8 @@ function requireSame(ctx: Context, state: BegunConnection, connection: SsoConnec
     connection?.enabled === true &&
     connection.issuer === state.issuer &&
     connection.clientId === state.clientId &&
-    redirectUriOf(ctx, connection) === state.redirectUri;
+    redirectUriOf(ctx, connection) === state.redirectUri &&
+    [undefined, whatVerifies(ctx, connection)].includes(state.verifiedBy);
   if (connection === null || !same) throw signInFailed('connection_changed');
   return connection;
 }
