@@ -605,7 +605,7 @@ test('I1 three sign-ins at once with one former key leave one key', async () => 
   // In another organization, the same subject is no former key.
   const other = await connected(idctl, honest.issuer);
   const proof: OutsideProof = {
-    ...{ kind: 'sso', issuer: honest.issuer, subject: sub, server: null },
+    ...{ kind: 'sso', issuer: honest.issuer, subject: sub, server: null, keysSince: null },
     ...{ connection: { id: crypto.randomUUID(), organizationId: other.org.id } },
     ...{ email: `eve@${other.domain}`, name: 'Eve', unapproved: false },
   };

@@ -36,8 +36,10 @@ import {
   changeSso,
   disableSso,
   enableSso,
+  saveSso,
   showSso,
 } from '../../src/services/tenancy/sso/operations.ts';
+import { saveSsoInput } from '../../src/services/tenancy/sso/schema.ts';
 import { fresh, person, verifiedDomain } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type MailingIdctl, openMailingIdctl } from '../support/mail.ts';
@@ -582,6 +584,24 @@ describe('security O13: a connection that is on', () => {
     const given = { groupsAttribute: 'memberOf', untested: 'true' };
     const refused = await page.submit('/setup/ldap/set', given);
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('is on')]);
+  });
+
+  test('O13 a link does not change the provider of SAML, nor what identifies a person there', async () => {
+    const { org, id } = await link(['sso']);
+    const emailDomain = await verifiedDomain(idctl, org.slug);
+    const { certificate } = (await samlProvider()).key;
+    const own = { metadataXml: providerMetadata(certificate) };
+    const saml = { org: org.slug, kind: 'saml', emailDomain, enabled: true, ...own };
+    await saveSso(idctl.operator(), saveSsoInput.parse(saml));
+    const organizationId = org.id;
+    const name = 'it@vendor.test';
+    const mine = idctl.as({ kind: 'setupLink', id, organizationId, name, parts: ['sso'] });
+    const change = (given: object) =>
+      changeSso(mine, changeSso.input.parse({ org: org.slug, ...given }));
+    const other = { metadataXml: providerMetadata(certificate, { ssoUrl: 'https://idp.test/o' }) };
+    for (const given of [{ emailAttribute: 'x' }, { subjectAttribute: 'x' }, other])
+      await expect(change(given)).rejects.toThrow('while the connection is on');
+    expect(await change(own)).toMatchObject({ approved: true });
   });
 
   test('O13 a link saves only what passes the test', async () => {

@@ -19,5 +19,6 @@ export const samlConnections: Migration = {
       allowNull: false,
       defaultValue: false,
     });
+    await add('keys_since', { type: DataTypes.DATE, allowNull: true });
   },
 };

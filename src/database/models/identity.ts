@@ -18,7 +18,10 @@ export class Identity extends rowOf(
     organizationId: column.optional(column.to('organizations')),
     issuer: column.string(),
     subject: column.string(),
-    /** The host of the directory that gave the key. Null for SSO and social sign-in. */
+    /**
+     * The host of the directory that gave the key. With SAML, `saml` and the attribute that is the
+     * subject, if it is not the NameID. Null for OpenID Connect and social sign-in.
+     */
     server: column.optional(column.string()),
     linkedAt: column.date(),
     /**

@@ -61,6 +61,11 @@ export class SsoConnection extends rowOf(
     approved: column.withDefault(column.flag(), false),
     /** Where it pointed when it was last approved. Null while approved, and if it never was. */
     lastApproved: column.optional(column.json<Record<string, string | boolean | null>>()),
+    /**
+     * When a SAML connection that is unapproved now got its provider; null if an owner approved
+     * that provider. Keys that were linked earlier do not count until an approval (security I1).
+     */
+    keysSince: column.optional(column.date()),
     /** Who last changed where it points; null if unknown. */
     changedBy: column.optional(column.json<EventActor>()),
     /** Whether an owner or the operator switched it off. */

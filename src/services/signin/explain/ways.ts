@@ -20,7 +20,7 @@ import {
 } from '../../tenancy/identities/social-providers.ts';
 import { restOfSignIns } from '../../tenancy/ldap/bind-tries.ts';
 import { findMethods, type Offered, offeredMethod } from '../../tenancy/signin-settings/methods.ts';
-import { asksOwnSecondFactor } from '../../tenancy/sso/connection.ts';
+import { asksOwnSecondFactor, keysOf } from '../../tenancy/sso/connection.ts';
 import { findBar } from '../begin.ts';
 import { opensByCode } from '../methods/magic-code.ts';
 import { judgePassword } from '../methods/password.ts';
@@ -124,7 +124,7 @@ async function bySso(ctx: Context, { account, email, sso, attempts }: Known): Pr
   const { issuer } = sso;
   const keys = account === null ? [] : await findKeys(account, kind, sso);
   const subject = keys.find((key) => key.issuer === issuer)?.subject ?? randomUUID();
-  const proof = { kind, connection: sso, issuer, subject, server: null, email };
+  const proof = { kind, connection: sso, issuer, subject, ...keysOf(sso), email };
   const plan = await planIdentity(ctx, proof);
   const asksCode = async (id: string) => asksOwnSecondFactor(ctx, sso, id);
   return afterPlan(ctx, plan, { method: kind, connection: sso }, { email, attempts, asksCode });
@@ -141,7 +141,7 @@ async function byDirectory(ctx: Context, scene: Known): Promise<Verdict> {
   const { issuer, subject } = key ?? { issuer: 'entryUUID', subject: randomUUID() };
   const server = new URL(ldap.uri).hostname;
   const kind = connectionKinds.ldap.name;
-  const proof = { kind, connection: ldap, issuer, subject, server, email };
+  const proof = { kind, connection: ldap, issuer, subject, server, keysSince: null, email };
   const plan = await planIdentity(ctx, proof);
   const full = lastRoom(attempts, kind);
   const via = { method: kind, connection: ldap };

@@ -12,7 +12,11 @@ import { aboutSso } from '../../tenancy/connections/sso.ts';
 import { attachIdentity } from '../../tenancy/identities/attach.ts';
 import { ensureMember } from '../../tenancy/memberships/join-and-leave.ts';
 import { personOn, type Said } from '../../tenancy/sso/claims.ts';
-import { asksOwnSecondFactor, requireSameConnection } from '../../tenancy/sso/connection.ts';
+import {
+  asksOwnSecondFactor,
+  keysOf,
+  requireSameConnection,
+} from '../../tenancy/sso/connection.ts';
 import { keepSsoAttempt } from '../attempts.ts';
 import { type Begun, beginSession } from '../begin.ts';
 import type { Entering, Way } from '../method.ts';
@@ -109,7 +113,7 @@ async function attach(ctx: Context, connection: SsoConnection, said: Said) {
     connection,
     issuer: said.issuer,
     subject,
-    server: null,
+    ...keysOf(connection),
     email,
     name,
     unapproved: !isApproved(connection),

@@ -18,8 +18,10 @@ export interface OutsideProof {
   connection: { id: string; organizationId: string };
   issuer: string;
   subject: string;
-  /** The host of the directory; null for SSO, where the issuer identifies the server. */
+  /** As in the stored key. Null for OpenID Connect, where the issuer identifies the server. */
   server: string | null;
+  /** A key that was linked earlier does not count; null if each one does. */
+  keysSince: Date | null;
   /**
    * Canonical. Unless `trust.domains` is off, on a domain that the organization has verified now
    * (security I2).
@@ -50,6 +52,17 @@ export type IdentityPlan =
 
 /** Decides what `attachIdentity` does with this proof. */
 export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPlan> {
+  const plan = await planByKey(ctx, proof);
+  const { keysSince } = proof;
+  // An unapproved SAML provider can choose its entity ID, so it could assert any earlier subject.
+  const isEarlier =
+    (plan.way === 'known' || plan.way === 'adopt') &&
+    keysSince !== null &&
+    plan.key.linkedAt <= keysSince;
+  return isEarlier ? { way: 'conflict' } : plan;
+}
+
+async function planByKey(ctx: Context, proof: Key): Promise<IdentityPlan> {
   const { connection, issuer, subject, server } = proof;
   // This is one query: between two queries, another sign-in of this person may link the key.
   const keys = await Identity.findAll({
@@ -57,7 +70,8 @@ export async function planIdentity(ctx: Context, proof: Key): Promise<IdentityPl
     order: [['id', 'DESC']],
   });
   const current = keys.find(({ connectionId }) => connectionId === connection.id);
-  // Another server may return any entry id, even one that the former server assigned.
+  // Another server may return any entry id, even one that the former server assigned. So may a
+  // SAML provider, whose entity ID proves nothing.
   if (current !== undefined && current.server !== server) return { way: 'conflict' };
   const key = current ?? keys.find((former) => former.server === server) ?? null;
   const account = key === null ? null : await Account.findByPk(key.accountId);

@@ -176,6 +176,17 @@ function requireSame(ctx: Context, state: BegunConnection, connection: SsoConnec
   return connection;
 }
 
+/**
+ * Which keys count at a sign-in through the connection (security I1). A SAML provider chooses its
+ * entity ID, so a key is bound to the protocol and to the source of its subject too, and while the
+ * provider is unapproved, only keys that were linked since count.
+ */
+export function keysOf({ kind, subjectAttribute, approved, keysSince }: SsoConnection) {
+  if (kind === 'oidc') return { server: null, keysSince: null };
+  const server = subjectAttribute === null ? 'saml' : `saml ${subjectAttribute}`;
+  return { server, keysSince: approved ? null : keysSince };
+}
+
 /** Whether the sign-in asks for the account's own second factor (security P12, I8). */
 export async function asksOwnSecondFactor(
   ctx: Pick<Context, 'config'>,

@@ -97,7 +97,7 @@ export const approveSso = operation({
       await holdOwner(ctx);
       requireSamePoints(viewSso(ctx, connection), input);
       if (isApproved(connection)) return viewSso(ctx, connection);
-      await connection.update(approvedNow);
+      await connection.update({ ...approvedNow, keysSince: null });
       const data = { pointsAt: input.pointsAt };
       await recordEvent(ctx, { kind: 'sso.approved', ...aboutSso(connection), data });
       return viewSso(ctx, connection);

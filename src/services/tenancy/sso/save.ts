@@ -14,14 +14,22 @@ import {
 } from '../../foundation/authority/require.ts';
 import { findVerified } from '../../foundation/domain-names/owns.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { approvalAfter, type Named } from '../connections/approval.ts';
+import {
+  approvalAfter,
+  type Named,
+  type Pointing,
+  pointingChanges,
+} from '../connections/approval.ts';
 import { requireKeptByLink } from '../connections/by-link.ts';
-import { aboutSso, sealClientSecret, whereSsoPoints } from '../connections/sso.ts';
+import { aboutSso, metadataNames, sealClientSecret, whereSsoPoints } from '../connections/sso.ts';
 import { keepOwnersIn } from '../signin-settings/owners.ts';
 import { requireSameClient, viewSso } from './connection.ts';
 import type { SsoSettings } from './schema.ts';
 
-/** All settings except the provider and the application there. */
+/**
+ * All settings except the provider and the application there. A SAML provider stays too, because
+ * its metadata proves nothing.
+ */
 const keptWhileOn = [
   'kind',
   'emailDomain',
@@ -33,6 +41,8 @@ const keptWhileOn = [
   'absentGroups',
   'ignoreEmailVerified',
   'requireLocalTwoFactor',
+  'emailAttribute',
+  'subjectAttribute',
 ] as const;
 
 /** What a save stores besides the settings, which was read before its transaction. */
@@ -66,14 +76,16 @@ export async function writeSso(
   const stored = await findLocked(organization);
   const id = stored?.id ?? orderedId();
   const row = rowOf(ctx, { id, stored, metadata }, settings);
+  const before = stored && whereSsoPoints(ctx, stored);
+  const after = whereSsoPoints(ctx, row);
   requireKeptByLink(ctx, stored, row, keptWhileOn);
-  const approval = await approvalAfter(ctx, standing, stored, {
-    before: stored && whereSsoPoints(ctx, stored),
-    after: whereSsoPoints(ctx, row),
-    enabled: row.enabled,
-    named,
-  });
-  const values = { ...row, ...approval };
+  const on = stored && { enabled: stored.enabled, metadata: metadataIn(before) };
+  requireKeptByLink(ctx, on, { metadata: metadataIn(after) }, ['metadata']);
+  const saving = { before, after, enabled: row.enabled, named };
+  const approval = await approvalAfter(ctx, standing, stored, saving);
+  const hasNewProvider = pointingChanges(before, after).some(({ field }) => isOfProvider(field));
+  const keysSince = hasNewProvider ? ctx.now : (stored?.keysSince ?? null);
+  const values = { ...row, ...approval, keysSince: approval.approved ? null : keysSince };
   const made = { id, organizationId: organization.id, createdAt: ctx.now };
   const write = () =>
     stored === null ? SsoConnection.create({ ...made, ...values }) : stored.update(values);
@@ -112,6 +124,16 @@ function rowOf(ctx: Context, storing: Storing, settings: SsoSettings) {
     metadata,
     metadataReadAt,
   };
+}
+
+/** The pointing values of the metadata, as one text. */
+function metadataIn(points: Pointing | null): string {
+  return JSON.stringify(metadataNames.map((name) => points?.[name]));
+}
+
+/** Whether a pointing value of SAML decides which subjects its answers can name. */
+function isOfProvider(field: string): boolean {
+  return ['kind', 'subjectAttribute', ...metadataNames].includes(field);
 }
 
 const emptySaml = {

@@ -166,6 +166,7 @@ export async function enter(
     issuer: person.issuer,
     subject: person.subject,
     server: new URL(connection.uri).hostname,
+    keysSince: null,
     email,
     name: person.name ?? email.slice(0, email.indexOf('@')),
     unapproved: !isApproved(connection),
