@@ -9,6 +9,11 @@ const maxDepth = 50;
 /** A response with 1,000 groups has about 1,100 elements. Verifying it takes 50 ms. */
 const maxElements = 1500;
 const maxAttributes = 3000;
+/**
+ * The maximum number of namespace declarations on an element and the elements around it. The parser
+ * copies all of them for each element. Some providers repeat two of them at each value of an attribute.
+ */
+const maxNamespaces = 60;
 
 /** Thrown for a text that is not read. */
 export class MarkupFault extends Error {
@@ -20,12 +25,14 @@ export class MarkupFault extends Error {
   }
 }
 
+const declaration = /^<\?xml [^?<>]*\?>/;
+
 /** Throws if the text is not plain nested tags within the limits. */
 export function checkMarkup(text: string, maxBytes: number): void {
   if (Buffer.byteLength(text) > maxBytes) throw new MarkupFault('too_large');
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) throw new MarkupFault('doctype_present');
   // Comments, CDATA and processing instructions: two readers may disagree on the text around them.
-  if (text.includes('<!') || text.replace(/^<\?xml [^?<>]*\?>/, '').includes('<?'))
+  if (text.includes('<!') || text.replace(declaration, '').includes('<?'))
     throw new MarkupFault('markup_forbidden');
   checkCharacters(text);
   checkNesting(text);
@@ -51,7 +58,7 @@ const piece = /<[^<]*/g;
 const tag = /^<(\/?)([^\s/>"'=]+)(?=[\s/>])((?:[^>"']|"[^"]*"|'[^']*')*)>/;
 
 function checkNesting(text: string): void {
-  const open: string[] = [];
+  const open: { name: string; namespaces: number }[] = [];
   let elements = 0;
   let attributes = 0;
   // Text may stand only inside the root.
@@ -59,11 +66,13 @@ function checkNesting(text: string): void {
   for (const [part] of text.matchAll(piece)) {
     const [whole = '', closing, name = '', rest = ''] = tag.exec(part) ?? [];
     if (closing === '/') {
-      if (open.pop() !== name) throw new MarkupFault('malformed');
+      if (open.pop()?.name !== name) throw new MarkupFault('malformed');
     } else if (!name.startsWith('?')) {
       elements += 1;
       attributes += rest.split('=').length - 1;
-      open.push(name);
+      const namespaces = (open.at(-1)?.namespaces ?? 0) + rest.split('xmlns').length - 1;
+      open.push({ name, namespaces });
+      if (namespaces > maxNamespaces) throw new MarkupFault('too_many_elements');
       if (open.length > maxDepth) throw new MarkupFault('too_deep');
       if (rest.endsWith('/')) open.pop();
     }
@@ -73,6 +82,13 @@ function checkNesting(text: string): void {
       throw new MarkupFault('too_many_elements');
   }
   if (open.length > 0) throw new MarkupFault('malformed');
+}
+
+/** The first tag as an empty element; an empty text if there is none, or it is too long. */
+export function rootTag(text: string): string {
+  const [first = ''] = /^<[^<]*/.exec(text.slice(0, 10_000).replace(declaration, '').trim()) ?? [];
+  const [whole = ''] = tag.exec(first) ?? [];
+  return whole.replace(/\/?>$/, '/>');
 }
 
 /** The text without comments, which metadata may have. */

@@ -1,10 +1,9 @@
 import type { BoundedFetch } from '../http.ts';
 import { providerFailed } from '../provider-refusal.ts';
-import { attributeOf } from './document.ts';
 import { readMetadata, writeMetadata } from './metadata.ts';
 import { sendRequest } from './request.ts';
 import type { Saml } from './saml.ts';
-import { parseResponse, verifyResponse } from './verify.ts';
+import { requestIn, verifyResponse } from './verify.ts';
 
 /** The network that SAML needs. */
 interface Network {
@@ -40,7 +39,7 @@ export function openSaml(network: () => Promise<Network>): Saml {
     ourMetadata: async (we) => writeMetadata(we),
     request: sendRequest,
     async inResponseTo(field) {
-      return attributeOf(parseResponse(field).root, 'InResponseTo');
+      return requestIn(field);
     },
     verify: verifyResponse,
   };

@@ -14,8 +14,8 @@ export interface Saml {
   /** The authentication request, as a redirect or as a form to post. */
   request(target: SamlTarget, request: SamlRequest): Promise<SamlSending>;
   /**
-   * The id of the request that a response names, unverified; null if it names none. Refuses like
-   * `verify` what is not a response.
+   * The id of the request that a response names, unverified; null if it names none. Reads only the
+   * first tag, and refuses like `verify` if it is not that of a response.
    */
   inResponseTo(response: string): Promise<string | null>;
   /**

@@ -1,6 +1,6 @@
-import { X509Certificate } from 'node:crypto';
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
-import { SignedXml } from 'xml-crypto';
+import { ExclusiveCanonicalization, findAncestorNs, SignedXml } from 'xml-crypto';
 import { attributeOf, childrenOf, isNamed, textOf } from './document.ts';
 import { enveloped, exclusive, ns } from './names.ts';
 import { samlRefused } from './refusal.ts';
@@ -8,7 +8,9 @@ import { digestAlgorithms, signatureAlgorithms } from './signature-algorithms.ts
 
 // The library computes the digest and verifies the signature. It accepts more than SAML allows, so
 // the form of the signature is checked first (security S11): one reference, to the element around
-// the signature, with the two transforms of SAML, and algorithms from a short list.
+// the signature, with the two transforms of SAML, and algorithms from a short list. The library then
+// reads the whole document, which takes time, so the value of the signature is verified before that:
+// a response of a stranger goes no further (security O15).
 
 type Stage = 'response' | 'assertion';
 
@@ -21,21 +23,30 @@ export function signedText(
   signature: Element,
   { id, stage, certificates }: { id: string | null; stage: Stage; certificates: string[] },
 ): string {
-  checkForm(signature, id, stage);
-  let fault: unknown;
-  for (const certificate of certificates) {
-    try {
-      return verifiedText(text, signature, certificate);
-    } catch (error) {
-      fault = error;
-    }
+  const key = signingKey(checkForm(signature, id, stage), certificates);
+  if (key === undefined) throw samlRefused(stage, 'signature_invalid');
+  try {
+    return verifiedText(text, signature, key);
+  } catch (error) {
+    throw samlRefused(stage, 'signature_invalid', error);
   }
-  throw samlRefused(stage, 'signature_invalid', fault);
 }
 
-function verifiedText(text: string, signature: Element, certificate: string): string {
+/** The key that the value of the signature was made with. Reads nothing but the signature. */
+function signingKey({ info, value, algorithm }: Form, certificates: string[]) {
+  const ancestorNamespaces = findAncestorNs(info, '.');
+  const canonical = new ExclusiveCanonicalization().process(info.cloneNode(true), {
+    ancestorNamespaces,
+  });
+  const method = new signatureAlgorithms[algorithm]();
+  return certificates
+    .map((certificate) => new X509Certificate(certificate).publicKey)
+    .find((key) => method.verifySignature(canonical, key, value));
+}
+
+function verifiedText(text: string, signature: Element, publicCert: KeyObject): string {
   // Without `getCertFromKeyInfo`, the library ignores the key that the signature brings.
-  const signed = new SignedXml({ publicCert: new X509Certificate(certificate).publicKey });
+  const signed = new SignedXml({ publicCert });
   signed.SignatureAlgorithms = signatureAlgorithms;
   signed.HashAlgorithms = digestAlgorithms;
   signed.loadSignature(signature);
@@ -45,7 +56,13 @@ function verifiedText(text: string, signature: Element, certificate: string): st
   return only;
 }
 
-function checkForm(signature: Element, id: string | null, stage: Stage): void {
+interface Form {
+  info: Element;
+  value: string;
+  algorithm: keyof typeof signatureAlgorithms;
+}
+
+function checkForm(signature: Element, id: string | null, stage: Stage): Form {
   const refuse = (reason: Parameters<typeof samlRefused>[1]) => samlRefused(stage, reason);
   const parts = (parent: Element | undefined, names: string[]): Element[] => {
     const found = parent === undefined ? [] : childrenOf(parent);
@@ -70,15 +87,21 @@ function checkForm(signature: Element, id: string | null, stage: Stage): void {
     'DigestValue',
   ]);
   const transformed = parts(transforms, ['Transform', 'Transform']);
-  if (!isText(value) || !isText(digestValue)) throw refuse('signature_malformed');
-  if (!Object.hasOwn(signatureAlgorithms, algorithmOf(method)))
-    throw refuse('signature_algorithm_refused');
+  const [text, digestText] = [value && textOf(value), digestValue && textOf(digestValue)];
+  if (!info || text == null || digestText == null) throw refuse('signature_malformed');
+  const algorithm = algorithmOf(method);
+  if (!isKnown(algorithm)) throw refuse('signature_algorithm_refused');
   if (!Object.hasOwn(digestAlgorithms, algorithmOf(digest)))
     throw refuse('signature_algorithm_refused');
   if (algorithmOf(canonical) !== exclusive) throw refuse('signature_transform_refused');
   if (!isUsual(transformed)) throw refuse('signature_transform_refused');
   if (!id || !reference || attributeOf(reference, 'URI') !== `#${id}`)
     throw refuse('signature_reference_refused');
+  return { info, value: text, algorithm };
+}
+
+function isKnown(algorithm: string): algorithm is Form['algorithm'] {
+  return Object.hasOwn(signatureAlgorithms, algorithm);
 }
 
 /**
@@ -95,8 +118,4 @@ function isUsual(transforms: Element[]): boolean {
 
 function algorithmOf(element: Element | undefined): string {
   return (element && attributeOf(element, 'Algorithm')) ?? '';
-}
-
-function isText(element: Element | undefined): boolean {
-  return element !== undefined && textOf(element) !== null;
 }

@@ -3,7 +3,7 @@ import type { Element } from '@xmldom/xmldom';
 import { readAssertion } from './assertion.ts';
 import { decryptedText } from './decrypt.ts';
 import { attributeOf, childrenNamed, everyElement, isNamed, parseXml } from './document.ts';
-import { MarkupFault } from './markup.ts';
+import { MarkupFault, rootTag } from './markup.ts';
 import { ns } from './names.ts';
 import { samlRefused } from './refusal.ts';
 import { checkResponse } from './response.ts';
@@ -40,7 +40,7 @@ export async function verifyResponse(
   expected: Expected,
 ): Promise<SamlProof> {
   const verification = { connection, expected };
-  const arrived = parseResponse(field);
+  const arrived = parseResponse(decoded(field));
   checkPlaces(arrived.root, assertionsOf(arrived.root));
   const signed = verified(arrived, arrived.root, 'response', connection);
   const response = signed ?? arrived;
@@ -53,9 +53,17 @@ export async function verifyResponse(
   return readSigned({ ...response, root: assertion }, isCovered, verification);
 }
 
-/** The parsed form field `SAMLResponse`. Refuses anything but a SAML 2.0 response. */
-export function parseResponse(field: string): Parsed {
-  const response = parsed(decoded(field), maxBytes, 'response');
+/**
+ * The request that the form field `SAMLResponse` names, unverified; null if it names none. Parses
+ * the first tag only, because a stranger may have sent the field (security X11).
+ */
+export function requestIn(field: string): string | null {
+  return attributeOf(parseResponse(rootTag(decoded(field))).root, 'InResponseTo');
+}
+
+/** The parsed response. Refuses anything but a SAML 2.0 response. */
+function parseResponse(text: string): Parsed {
+  const response = parsed(text, maxBytes, 'response');
   if (!isNamed(response.root, ns.protocol, 'Response'))
     throw samlRefused('response', 'not_a_response');
   return response;

@@ -12,6 +12,7 @@ export interface Element extends Node {
   readonly namespaceURI: string | null;
   readonly localName: string;
   readonly attributes: ArrayLike<Attribute>;
+  cloneNode(deep: true): Element;
   getAttributeNode(name: string): Attribute | null;
 }
 
