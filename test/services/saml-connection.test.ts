@@ -225,6 +225,19 @@ describe('a SAML connection', () => {
     const none = '/auth/saml/0198c0de-0000-7000-8000-000000000000/metadata';
     expect((await idctl.client().get(none)).status).toBe(404);
   });
+
+  test('S11 a stranger who has a slug learns nothing: only the id of an organization is accepted', async () => {
+    const { org } = await founded();
+    const known = await idctl.client().get(`/auth/saml/${org.slug}/metadata`);
+    const unknown = await idctl.client().get('/auth/saml/no-such-organization/metadata');
+    expect([known.status, unknown.status]).toEqual([404, 404]);
+    const bare = ({ body }: typeof known) => ({ ...body, instance: '', requestId: '' });
+    expect(bare(known)).toEqual(bare(unknown));
+    const post = (at: string) => idctl.client().form(`/auth/saml/${at}/acs`, { SAMLResponse: 'x' });
+    expect([(await post(org.slug)).status, (await post('no-such-organization')).status]).toEqual([
+      404, 404,
+    ]);
+  });
 });
 
 describe('S11 metadata at a URL is read again', () => {

@@ -33,10 +33,14 @@ export const showOurMetadata = operation({
   },
 });
 
-/** The id of the organization that the path of an endpoint names. Refuses with `not_found`. */
+/**
+ * The id of the organization that the path of an endpoint names. Refuses with `not_found`. The
+ * endpoints are public and take no slug, so that strangers cannot find out the names of organizations.
+ */
 export async function requireSamlParty(org: string): Promise<string> {
-  const where = isUuid(org) ? { id: org.toLowerCase() } : { slug: org };
-  const organization = await Organization.findOne({ where, attributes: ['id'] });
-  if (organization !== null) return organization.id;
+  if (isUuid(org)) {
+    const organization = await Organization.findByPk(org.toLowerCase(), { attributes: ['id'] });
+    if (organization !== null) return organization.id;
+  }
   throw new Refusal('not_found', 'There is no such organization.');
 }
