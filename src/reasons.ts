@@ -199,6 +199,7 @@ export type MetadataReason =
   | 'endpoint_missing'
   | 'endpoint_insecure'
   | 'certificate_missing'
+  | 'certificate_unusable'
   | 'certificate_weak';
 
 /** Why a text was not read as XML. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
 import { readMetadata } from '../../src/outbound/saml/metadata.ts';
 import { samlNow, samlProvider, swap } from '../support/saml-provider.ts';
+import { endless, unknownKey } from '../support/unusable-certificates.ts';
 
 const { key } = await samlProvider();
 const weak = await generateCertifiedKey('weak', samlNow, 1024);
@@ -99,7 +100,17 @@ test.each<[string, (xml: string) => string, string]>([
   [
     'a certificate that is none',
     (xml) => xml.replace(bare(key.certificate), 'AAAA'),
-    'certificate_missing',
+    'certificate_unusable',
+  ],
+  [
+    'a certificate with a key of an unknown kind',
+    (xml) => xml.replace(bare(key.certificate), unknownKey(key.certificate)),
+    'certificate_unusable',
+  ],
+  [
+    'a certificate whose end is no date',
+    (xml) => xml.replace(bare(key.certificate), endless(key.certificate)),
+    'certificate_unusable',
   ],
   [
     'a key of 1024 bits only',

@@ -15,6 +15,7 @@ import { serve } from '../support/fake-server.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { providerMetadata, samlConnected, signInBySaml } from '../support/saml.ts';
 import { samlProvider } from '../support/saml-provider.ts';
+import { endless, unknownKey } from '../support/unusable-certificates.ts';
 
 let idctl: Idctl;
 let certificate: string;
@@ -240,6 +241,16 @@ describe('a SAML connection', () => {
   });
 });
 
+/** The context of the daemon's job after some hours. */
+function later(hours: number) {
+  const operator = idctl.operator();
+  const now = new Date(operator.now.getTime() + hours * 3600 * 1000);
+  return { ...operator, now, actor: { kind: 'system' as const, name: 'test' } };
+}
+
+const withCertificate = (bare: string) =>
+  providerMetadata(certificate).replace(/<X509Certificate>[^<]*/, `<X509Certificate>${bare}`);
+
 describe('S11 metadata at a URL is read again', () => {
   test('S11 new certificates are taken from the URL, with an event, and the approval stays', async () => {
     const { put, owner, path, org } = await founded();
@@ -277,11 +288,6 @@ describe('S11 metadata at a URL is read again', () => {
     const { put, owner, path, org } = await founded();
     const { url, served, asked } = await serving(providerMetadata(certificate));
     await put({ metadataUrl: url });
-    const later = (hours: number) => {
-      const operator = idctl.operator();
-      const now = new Date(operator.now.getTime() + hours * 3600 * 1000);
-      return { ...operator, now, actor: { kind: 'system' as const, name: 'test' } };
-    };
     served.xml = providerMetadata(other);
     await refreshAll(later(23));
     expect(asked).toHaveLength(1);
@@ -295,6 +301,41 @@ describe('S11 metadata at a URL is read again', () => {
     expect(await eventsOf(org.id, 'sso.provider.failed')).toMatchObject([
       { stage: 'metadata', reason: 'unexpected_status' },
     ]);
+  });
+
+  test('S11 a certificate that cannot be used is a fault of the field', async () => {
+    const { put } = await founded();
+    for (const change of [unknownKey, endless]) {
+      const answer = await put({ metadataXml: withCertificate(change(certificate)) });
+      expect([answer.status, answer.body.errors?.[0].path]).toEqual([400, 'metadataXml']);
+    }
+  });
+
+  test('S11 a provider that fails is asked once a day, and does not keep others from their turn', async () => {
+    const [hostile, honest] = [await founded(), await founded()];
+    const broken = await serving(providerMetadata(certificate));
+    const right = await serving(providerMetadata(certificate));
+    await hostile.put({ metadataUrl: broken.url });
+    await honest.put({ metadataUrl: right.url });
+    broken.served.xml = withCertificate(unknownKey(certificate));
+    right.served.xml = providerMetadata(other);
+    // A row that an earlier version stored may be broken too.
+    const third = await founded();
+    const spoilt = await serving(providerMetadata(certificate));
+    await third.put({ metadataUrl: spoilt.url });
+    await transaction(() =>
+      SsoConnection.update({ metadata: null }, { where: { organizationId: third.org.id } }),
+    );
+    await expect(refreshAll(later(25))).rejects.toThrow('1 pieces of work failed');
+    expect(await eventsOf(honest.org.id, 'sso.metadata.changed')).toHaveLength(1);
+    expect(await eventsOf(hostile.org.id, 'sso.provider.failed')).toMatchObject([
+      { stage: 'metadata', reason: 'certificate_unusable' },
+    ]);
+    await refreshAll(later(26));
+    expect([broken.asked.length, right.asked.length, spoilt.asked.length]).toEqual([2, 2, 2]);
+    await refreshAll(later(50)).catch(() => {});
+    expect(broken.asked).toHaveLength(3);
+    await transaction(() => SsoConnection.destroy({ where: { organizationId: third.org.id } }));
   });
 
   test('metadata that was given as text cannot be read again', async () => {

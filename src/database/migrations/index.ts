@@ -47,6 +47,7 @@ import { daemonProxies } from './0049-daemon-proxies.ts';
 import { samlKeys } from './0050-saml-keys.ts';
 import { samlConnections } from './0051-saml-connections.ts';
 import { samlAnswers } from './0052-saml-answers.ts';
+import { metadataTries } from './0053-metadata-tries.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   samlKeys,
   samlConnections,
   samlAnswers,
+  metadataTries,
 ];

@@ -51,6 +51,8 @@ export class SsoConnection extends rowOf(
     /** The metadata of a SAML provider, with which `issuer` agrees. Null with OpenID Connect. */
     metadata: column.optional(column.json<StoredMetadata>()),
     metadataReadAt: column.optional(column.date()),
+    /** When the daemon last tried to read the metadata, also in vain; null if it never did. */
+    metadataTriedAt: column.optional(column.date()),
     /** The attributes to read; null for the usual ones. */
     emailAttribute: column.optional(column.string()),
     groupsAttribute: column.optional(column.string()),

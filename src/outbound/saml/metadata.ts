@@ -37,6 +37,8 @@ const hints: Partial<Record<MetadataReason, string>> = {
     'idctl needs a single sign-on address with the binding HTTP-Redirect or HTTP-POST.',
   endpoint_insecure: 'The single sign-on address must use https.',
   certificate_missing: 'idctl needs the certificate that the provider signs with.',
+  certificate_unusable:
+    'Give the provider a new signing certificate, with an RSA key of 2048 bits or more.',
   certificate_weak: 'Give the provider a signing certificate with an RSA key of 2048 bits or more.',
 };
 
@@ -60,6 +62,7 @@ const words: Record<MetadataReason, string> = {
   endpoint_missing: 'it has no single sign-on address that idctl can use',
   endpoint_insecure: 'its single sign-on address is not a valid https URL',
   certificate_missing: 'it has no signing certificate',
+  certificate_unusable: 'one of its signing certificates cannot be read',
   certificate_weak: 'its signing certificates do not have an RSA key of 2048 bits or more',
 };
 
@@ -118,25 +121,27 @@ function certificatesOf(provider: Element): SamlCertificate[] {
   const found = new Map<string, SamlCertificate>();
   for (const text of texts) {
     const certificate = readCertificate(text);
-    if (isStrong(certificate)) {
-      const { fingerprint256, validFromDate, validToDate } = certificate;
-      found.set(fingerprint256, {
-        pem: certificate.toString(),
-        fingerprint: fingerprint256,
-        notBefore: validFromDate,
-        notAfter: validToDate,
-      });
-    }
+    if (certificate !== null) found.set(certificate.fingerprint, certificate);
   }
   if (found.size === 0) throw refused('certificate_weak');
   return [...found.values()];
 }
 
-function readCertificate(text: string): X509Certificate {
+/**
+ * Reads a certificate; null if its key is too weak. Refuses one that Node cannot use: it throws for
+ * a key of an unknown kind, and may read an end that is no date.
+ */
+function readCertificate(text: string): SamlCertificate | null {
   try {
-    return new X509Certificate(Buffer.from(text, 'base64'));
+    const certificate = new X509Certificate(Buffer.from(text, 'base64'));
+    if (!isStrong(certificate)) return null;
+    const { fingerprint256: fingerprint, validFromDate, validToDate } = certificate;
+    if (Number.isNaN(validFromDate.getTime()) || Number.isNaN(validToDate.getTime()))
+      throw new Error('The period of the certificate is malformed.');
+    const period = { notBefore: validFromDate, notAfter: validToDate };
+    return { pem: certificate.toString(), fingerprint, ...period };
   } catch (error) {
-    throw refused('certificate_missing', error);
+    throw refused('certificate_unusable', error);
   }
 }
 

@@ -6,6 +6,7 @@ import { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection, type StoredMetadata } from '../../../database/models/sso-connection.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
+import { Failures } from '../../../host/queue.ts';
 import { requireStill } from '../../foundation/authority/require.ts';
 import { recordEvent, tallyEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
@@ -98,29 +99,42 @@ function changes(before: StoredMetadata, now: StoredMetadata) {
 
 const daySeconds = 86_400;
 
-/** Reads the metadata at each URL that was not read for a day. A job of the daemon calls it. */
+/**
+ * Reads the metadata at each URL that was not read, or tried, for a day. A job of the daemon calls
+ * it. A failure does not keep other connections from their turn.
+ */
 export async function refreshAll(ctx: Context, { stop }: { stop?: Stop } = {}): Promise<void> {
+  const dayAgo = { [Op.lte]: after(ctx.now, -daySeconds) };
   const due = await SsoConnection.findAll({
     where: {
       metadataUrl: { [Op.ne]: null },
-      metadataReadAt: { [Op.lte]: after(ctx.now, -daySeconds) },
+      metadataReadAt: dayAgo,
+      metadataTriedAt: { [Op.or]: [dayAgo, { [Op.is]: null }] },
     },
-    attributes: ['organizationId', 'metadataUrl', 'id'],
     order: ['id'],
   });
-  for (const { organizationId, metadataUrl, id } of due) {
-    if (stop?.aborted) return;
-    const organization = await Organization.findByPk(organizationId);
-    if (organization === null || metadataUrl === null) continue;
-    await refreshOne(ctx, organization, metadataUrl).catch((error: unknown) =>
-      recordFailed(ctx, id, error),
-    );
+  const failures: unknown[] = [];
+  for (const connection of due) {
+    if (stop?.aborted) break;
+    await refreshOne(ctx, connection).catch((error: unknown) => failures.push(error));
   }
+  if (failures.length > 0) throw new Failures(failures);
 }
 
-async function refreshOne(ctx: Context, organization: Organization, metadataUrl: string) {
-  const { metadata } = await ctx.outbound.saml.fetchMetadata(metadataUrl);
-  await storeRead(ctx, organization, { metadataUrl, metadata: toStore(metadata) });
+async function refreshOne(ctx: Context, connection: SsoConnection): Promise<void> {
+  const { organizationId, metadataUrl, id } = connection;
+  const organization = await Organization.findByPk(organizationId);
+  if (organization === null || metadataUrl === null) return;
+  // Before the try, so that one that fails in any way is not repeated at the next run.
+  await transaction(() =>
+    SsoConnection.update({ metadataTriedAt: ctx.now }, { where: { id, metadataUrl } }),
+  );
+  try {
+    const { metadata } = await ctx.outbound.saml.fetchMetadata(metadataUrl);
+    await storeRead(ctx, organization, { metadataUrl, metadata: toStore(metadata) });
+  } catch (error) {
+    await recordFailed(ctx, id, error);
+  }
 }
 
 /** One event per connection and reason in 15 minutes. The stored metadata stays in use. */

@@ -140,6 +140,7 @@ const emptySaml = {
   metadataUrl: null,
   metadata: null,
   metadataReadAt: null,
+  metadataTriedAt: null,
   emailAttribute: null,
   groupsAttribute: null,
   subjectAttribute: null,
