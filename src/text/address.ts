@@ -153,3 +153,12 @@ function blockOf(address: string | null, length: 3 | 4): string {
 function withoutZone(address: string): string {
   return address.split('%')[0] ?? '';
 }
+
+// Letters, digits and hyphens, or an IP address. URLs allow more characters. A `;` would add a
+// directive to the Content-Security-Policy of a page that names the origin.
+const plainHost = /^([a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*|\[[\da-f:.]+\])$/;
+
+/** Whether the host of a URL is a plain name or an IP address. */
+export function isPlainHost(hostname: string): boolean {
+  return plainHost.test(hostname);
+}

@@ -30,3 +30,8 @@ export function isSeen(text: string): boolean {
 export function replaceUnseen(text: string, by: (hidden: string) => string): string {
   return text.replace(unseen, by);
 }
+
+/** Whether the text is the id of a provider: an issuer, or an entity ID, which may be any URI. */
+export function isProviderId(text: string): boolean {
+  return /^[\x20-\x7e]{1,1024}$/.test(text);
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
 import { readMetadata } from '../../src/outbound/saml/metadata.ts';
-import { samlNow, samlProvider, swap } from '../support/saml-provider.ts';
+import { type Change, samlNow, samlProvider, swap } from '../support/saml-provider.ts';
 import { endless, unknownKey } from '../support/unusable-certificates.ts';
 
 const { key } = await samlProvider();
@@ -58,9 +58,10 @@ test('metadata may offer HTTP-POST only, want no signature, and stand alone in a
   });
 });
 
+const entityId = (id: string) => swap(/entityID="[^"]*"/, `entityID="${id}"`);
 const entity = /<EntityDescriptor.*<\/EntityDescriptor>/s;
 
-test.each<[string, (xml: string) => string, string]>([
+test.each<[string, Change, string]>([
   ['a document type', (xml) => xml.replace('<!--', '<!DOCTYPE a><!--'), 'doctype_present'],
   ['an entity', (xml) => `<!DOCTYPE a [<!ENTITY b "c">]>${xml}`, 'doctype_present'],
   ['a processing instruction', swap('<IDPSSO', '<?a b?><IDPSSO'), 'markup_forbidden'],
@@ -78,6 +79,25 @@ test.each<[string, (xml: string) => string, string]>([
   ['a provider of SAML 1.1', swap('SAML:2.0:protocol', 'SAML:1.1:protocol'), 'not_metadata'],
   ['another namespace', swap('SAML:2.0:metadata', 'SAML:1.0:metadata'), 'not_metadata'],
   ['no entity ID', swap(/ entityID="[^"]*"/, ''), 'entity_missing'],
+  ['an entity ID of 1,025 characters', entityId('a'.repeat(1025)), 'entity_missing'],
+  ...['\u202e', '\u200b', '\u00e9', ' '].map((hidden): [string, Change, string] => [
+    `an entity ID with ${JSON.stringify(hidden)}`,
+    entityId(`https://idp.example.test/${hidden}saml`),
+    'entity_missing',
+  ]),
+  ...[
+    'https://idp.example.test@evil.test/',
+    'https://:secret@evil.test/',
+    'https://a;b.test/',
+    'https://a,b.test/',
+    "https://a'b.test/",
+    'https://idp.example.test\u2215evil.test/',
+    `https://idp.example.test/${'a'.repeat(2000)}`,
+  ].map((url): [string, Change, string] => [
+    `the address ${url.slice(0, 50)}`,
+    swap('https://idp.example.test/redirect', url),
+    'endpoint_insecure',
+  ]),
   [
     'two providers',
     (xml) => {

@@ -1,7 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
 import type { MetadataReason } from '../../reasons.ts';
+import { isPlainHost } from '../../text/address.ts';
 import { escapedHtml } from '../../text/escape.ts';
+import { isProviderId } from '../../text/unseen.ts';
 import { providerFailed } from '../provider-refusal.ts';
 import { attributeOf, childrenNamed, isNamed, parseXml } from './document.ts';
 import { MarkupFault, withoutComments } from './markup.ts';
@@ -16,8 +18,7 @@ const maxCertificates = 20;
 export function readMetadata(text: string): SamlMetadata {
   const entity = entityOf(parsed(text));
   const entityId = attributeOf(entity, 'entityID') ?? '';
-  if (entityId === '' || entityId.length > 1024 || /[\p{Cc}\s]/u.test(entityId))
-    throw refused('entity_missing');
+  if (!isProviderId(entityId) || entityId.includes(' ')) throw refused('entity_missing');
   const [provider, ...more] = providersOf(entity);
   if (provider === undefined || more.length > 0) throw refused('not_metadata');
   return {
@@ -35,7 +36,8 @@ const hints: Partial<Record<MetadataReason, string>> = {
     'The file describes several providers. Ask the provider for its own metadata, with one entity.',
   endpoint_missing:
     'idctl needs a single sign-on address with the binding HTTP-Redirect or HTTP-POST.',
-  endpoint_insecure: 'The single sign-on address must use https.',
+  endpoint_insecure:
+    'The single sign-on address must use https, with a plain host name and without a user.',
   certificate_missing: 'idctl needs the certificate that the provider signs with.',
   certificate_unusable:
     'Give the provider a new signing certificate, with an RSA key of 2048 bits or more.',
@@ -57,7 +59,7 @@ const words: Record<MetadataReason, string> = {
   too_deep: 'its elements are nested too deep',
   too_many_elements: 'it has too many elements',
   not_metadata: 'it does not describe one SAML 2.0 identity provider',
-  entity_missing: 'it has no entity ID',
+  entity_missing: 'it has no entity ID of 1 to 1,024 printable ASCII characters',
   entities_several: 'it describes several identity providers',
   endpoint_missing: 'it has no single sign-on address that idctl can use',
   endpoint_insecure: 'its single sign-on address is not a valid https URL',
@@ -100,8 +102,9 @@ function endpointOf(provider: Element): Pick<SamlMetadata, 'ssoUrl' | 'binding'>
     if (service === undefined) continue;
     const ssoUrl = attributeOf(service, 'Location') ?? '';
     const url = URL.parse(ssoUrl);
-    const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.hash === '';
-    if (!isUsable || ssoUrl.length > 2000 || /[\p{Cc}\s]/u.test(ssoUrl))
+    const isWeb = url !== null && /^https?:$/.test(url.protocol) && url.hash === '';
+    const hasUser = url?.username !== '' || url.password !== '';
+    if (!isWeb || hasUser || !isPlainHost(url.hostname) || !/^[\x21-\x7e]{1,2000}$/.test(ssoUrl))
       throw refused('endpoint_insecure');
     return { ssoUrl, binding };
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idTokenAlgs } from '../../../database/models/client.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { canonicalHost, isLoopback } from '../../../text/address.ts';
+import { canonicalHost, isLoopback, isPlainHost } from '../../../text/address.ts';
 import { name, projectRole, ref } from '../../foundation/fields.ts';
 import { list } from '../../foundation/list.ts';
 import { changing, described, spare } from '../../foundation/settings.ts';
@@ -33,16 +33,12 @@ function faultOfUri(text: string): string | null {
   if (url === null || !isProtected(url))
     return 'must be an https:// address, or http:// on localhost';
   if (text.includes('*')) return 'must be exact, without a wildcard';
-  if (!plainHost.test(url.hostname)) return 'must have a plain host name or an IP address';
+  if (!isPlainHost(url.hostname)) return 'must have a plain host name or an IP address';
   if (text.includes('#')) return 'must have no fragment (#)';
   if (url.username !== '' || url.password !== '') return 'must contain no user name';
   const isPlain = text === url.href || `${text}/` === url.href;
   return isPlain ? null : `must be spelled ${url.href}`;
 }
-
-// Letters, digits and hyphens, or an IP address. URLs allow more characters. A `;` would add a
-// directive to the Content-Security-Policy of a page that names the origin.
-const plainHost = /^([a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*|\[[\da-f:.]+\])$/;
 
 /** Whether data sent there is encrypted, or never leaves the machine. */
 function isProtected({ protocol, hostname }: URL): boolean {
@@ -61,7 +57,7 @@ const origin = z
   .transform((text, ctx) => {
     const url = URL.parse(text);
     const isBare = url?.href === `${url?.origin}/` && !/[*?#@\\\s]|\.(:|\/|$)/.test(text);
-    const isPlain = isBare && plainHost.test(url?.hostname ?? '');
+    const isPlain = isBare && isPlainHost(url?.hostname ?? '');
     if (url !== null && isPlain && isProtected(url)) return url.origin;
     const message = 'must be an origin such as https://app.example.com, without a path or wildcard';
     ctx.addIssue({ code: 'custom', message });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type SsoKind, ssoKinds } from '../../../database/models/sso-connection.ts';
+import { isProviderId } from '../../../text/unseen.ts';
 import { domain, notBlank, ref } from '../../foundation/fields.ts';
 import { changing, described } from '../../foundation/settings.ts';
 import { ssoWords } from './words.ts';
@@ -11,8 +12,8 @@ const url = z
   .refine((text) => !/[?#@]/.test(text), 'must not contain a query, a fragment or a user');
 const visible = z.string().regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
 
-/** The issuer or entity ID of a provider. An entity ID may be any URI. */
-export const providerId = visible.min(1).max(1024);
+/** The issuer or entity ID of a provider. */
+export const providerId = z.string().max(1024).refine(isProviderId, 'must be printable ASCII');
 
 /** A URL of metadata, which may have a query: Entra ID names the application in it. */
 const metadataUrl = z
