@@ -168,12 +168,6 @@ export const ofSaml: Mutation[] = [
     ],
     ['that digest values are text', 'text == null || digestText == null', 'false', 'digest value'],
     [
-      'that only the key of the metadata counts',
-      'const signed = new SignedXml({ publicCert });',
-      'const signed = new SignedXml({ publicCert, getCertFromKeyInfo: SignedXml.getCertFromKeyInfo });',
-      'in KeyInfo',
-    ],
-    [
       'the verification',
       'return verifiedText(text, signature, key);',
       "try { return verifiedText(text, signature, key); } catch { return new SignedXml().getCanonReferenceXml ? text.slice(text.indexOf('<saml:Assertion'), text.indexOf('</samlp:Response>')) : text; }",
