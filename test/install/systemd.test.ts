@@ -50,6 +50,16 @@ test('hints start the daemon with its unit, unless the command names another con
   expect(startCommand({ SYSTEMD_UNIT_PATH: '/nowhere' }, undefined)).toBe('idctl serve');
 });
 
+test('a reload needs only the shell, because a minimal Debian has no /bin/kill', async () => {
+  const service = await readFile(await unit('idctl.service'), 'utf8');
+  const [, command = ''] = /^ExecReload=\/bin\/sh -c '(.*)'$/m.exec(service) ?? [];
+  expect(command).toContain('$MAINPID');
+  const sleep = spawn('/bin/sleep', ['60']);
+  const ended = once(sleep, 'close');
+  await run('/bin/sh', ['-c', command], { env: { MAINPID: String(sleep.pid), PATH: '' } });
+  expect(await ended).toEqual([null, 'SIGHUP']);
+});
+
 // Node has no Unix datagram sockets, so Perl receives the messages and prints each as a line.
 const receiver = `
   use Socket; $| = 1;
