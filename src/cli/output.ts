@@ -43,10 +43,15 @@ export function standardOutput(stream: NodeJS.WriteStream = process.stdout): Scr
   const terminal = stream.isTTY === true;
   return {
     write: (text) => stream.write(text),
-    columns: terminal ? (stream.columns ?? 80) : Number.POSITIVE_INFINITY,
+    columns: widthOfScreen(stream),
     // chalk itself ignores NO_COLOR.
     colour: terminal && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb',
   };
+}
+
+/** The width of the terminal, or infinite in a pipe. A terminal that reports 0 has an unknown width. */
+export function widthOfScreen(stream: NodeJS.WriteStream): number {
+  return stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
 /** Prints a view as JSON: one line in a pipe, indented on a terminal. */

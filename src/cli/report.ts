@@ -10,7 +10,7 @@ import {
 import { escaped } from '../text/escape.ts';
 import { seeHelp, typedName } from './command.ts';
 import { commandText, isCopied } from './next.ts';
-import { type Screen, writeBroken } from './output.ts';
+import { type Screen, widthOfScreen, writeBroken } from './output.ts';
 
 /** The exit code of each refusal kind (0 is success, 70 is a bug here or on the server). */
 export const exitCodes: Record<RefusalKind, number> = {
@@ -116,8 +116,7 @@ function whereabouts(error: unknown): string {
 }
 
 function errorOutput(stream: NodeJS.WriteStream = process.stderr): Screen {
-  const columns = stream.isTTY ? (stream.columns ?? 80) : Number.POSITIVE_INFINITY;
-  return { write: (text) => stream.write(text), columns, colour: false };
+  return { write: (text) => stream.write(text), columns: widthOfScreen(stream), colour: false };
 }
 
 function say(line: string): void {

@@ -5,13 +5,13 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { createdAt, id, json, serve } from '../support/fake-server.ts';
 import { typeLine } from '../support/typing.ts';
 
-// Tests the tables of lists on a terminal of 80 columns.
+// Tests the tables of lists on a terminal, of 80 columns unless a test says otherwise.
 
 /** The lines that a list command prints if the server returns this one item. */
-async function shown(line: string, item: object): Promise<string[]> {
+async function shown(line: string, item: object, columns = 80): Promise<string[]> {
   const home = await mkdtemp(join(tmpdir(), 'idctl-columns-'));
   const { stdout } = process;
-  const terminal = Object.create(stdout, { isTTY: { value: true }, columns: { value: 80 } });
+  const terminal = Object.create(stdout, { isTTY: { value: true }, columns: { value: columns } });
   const spy = vi.spyOn(process, 'stdout', 'get').mockReturnValue(terminal);
   onTestFinished(async () => {
     spy.mockRestore();
@@ -25,6 +25,13 @@ async function shown(line: string, item: object): Promise<string[]> {
   const env = { HOME: home, IDCTL_SERVER: url, IDCTL_TOKEN: 'cos_pat_e', NO_COLOR: '1' };
   return (await typeLine(line.split(' '), env)).out.trimEnd().split('\n');
 }
+
+test('a terminal that reports a width of 0 gets lines of 80 columns', async () => {
+  const session = { id, method: 'password', createdAt, lastSeenAt: createdAt, current: true };
+  const item = { ...session, address: '192.0.2.1', userAgent: null };
+  const lines = await shown('session list', item, 80);
+  expect(await shown('session list', item, 0)).toEqual(lines);
+});
 
 test('session list names the browser, and the id that session revoke needs', async () => {
   const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537 Chrome/140.0 Safari/537';
