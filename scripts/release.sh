@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes a release: `npm run release`, or scripts/release.sh on a machine without Node. It brings its
 # own Node and npm, so the Node of the machine does not matter. docs/install.md has the options.
+# `scripts/release.sh cut VERSION` (npm run release:cut) prepares the files for a version.
 set -eu
 unset CDPATH
 
@@ -52,4 +53,9 @@ mkdir -p "$tools/bin"
 ln -sfn "../$node-$version/bin/node" "$tools/bin/node"
 ln -sfn "../npm-${manager%%+*}/bin/npm-cli.js" "$tools/bin/npm"
 chmod +x "$tools/npm-${manager%%+*}/bin/npm-cli.js" "$tools/$node-$version/bin/node"
-PATH=$tools/bin:$PATH exec node "$here/scripts/release.ts" "$@"
+script=release.ts
+if [ "${1:-}" = cut ]; then
+  script=release/cut.ts
+  shift
+fi
+PATH=$tools/bin:$PATH exec node "$here/scripts/$script" "$@"

