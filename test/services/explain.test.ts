@@ -6,6 +6,10 @@ import { transaction } from '../../src/database/transaction.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { explain } from '../../src/services/signin/explain/operations.ts';
+import {
+  createInvitation,
+  revokeInvitation,
+} from '../../src/services/tenancy/invitations/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeMemberRole } from '../../src/services/tenancy/memberships/operations.ts';
 import { putProjectMember } from '../../src/services/tenancy/projects/members.ts';
@@ -166,6 +170,21 @@ test('§3.2 if SCIM has deactivated a person, explain and preview say so, and na
       { technical: expect.stringContaining('--group NAME') },
     ],
   });
+});
+
+test('explain says that an invitation is pending, because a new one would revoke its link', async () => {
+  const { slug: org } = await organization(idctl);
+  const email = 'invited@elsewhere.test';
+  const message = async () => {
+    const { blocks } = await explain(idctl.operator(), { org, user: email });
+    return JSON.stringify(blocks.find(({ code }) => code === 'unknown_account')?.message);
+  };
+  expect(await message()).toContain('invitation.create');
+  const { id } = await createInvitation(idctl.operator(), { org, email, role: 'member' });
+  expect(await message()).toContain('An invitation is pending');
+  expect(await message()).not.toContain('invitation.create');
+  await revokeInvitation(idctl.operator(), { org, id });
+  expect(await message()).toContain('invitation.create');
 });
 
 test('explain says that a person needs an invitation only if single sign-on does not let them in', async () => {

@@ -8,6 +8,7 @@ import type { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findUsable } from '../../tenancy/connections/usable.ts';
+import { isInvited } from '../../tenancy/invitations/invitation.ts';
 import { findGoverningDomain, type Governing } from '../../tenancy/signin-settings/governing.ts';
 import { chooseDirectory } from '../../tenancy/signin-settings/methods.ts';
 import { type Attempts, readAttempts } from './attempts.ts';
@@ -35,6 +36,8 @@ export interface Scene extends Question {
   ldap: LdapConnection | null;
   attempts: Attempts[];
   sendsMail: boolean;
+  /** Whether a person without an account has an invitation to the organization. */
+  invited: boolean;
 }
 
 /** Reads the settings, connections and counts that decide how the address can sign in. */
@@ -47,7 +50,9 @@ export async function setScene(ctx: Context, asked: Question): Promise<Scene> {
   const ldap = await chooseDirectory(ctx, { username: email, ...named });
   const sso = await findUsable(ctx, domain);
   const sendsMail = isMailConfigured(ctx);
-  const scene = { ...asked, domain, governing, sso, ldap, sendsMail };
+  // Only a caller who may know that there is no account learns about the invitation.
+  const invited = account === null && (await isInvited(ctx, organization.id, email));
+  const scene = { ...asked, domain, governing, sso, ldap, sendsMail, invited };
   if (account === undefined) return { ...scene, attempts: [] };
   const key = ldap === null || account === null ? null : await findLdapKey(account, ldap);
   const directory = ldap === null ? null : { organizationId: ldap.organizationId, key };

@@ -23,10 +23,16 @@ type Wording<Said> = (scene: Scene, way: SignInWay) => Said;
 const wordings: Record<string, { rule: Wording<string>; message: Wording<Next> }> = {
   unknown_account: {
     rule: () => reasonSentences.unknown_account,
-    message: ({ email, organization: { slug: org } }) => [
-      reasonSentences.unknown_account,
-      { to: 'invite the person', operation: 'invitation.create', with: { email, org } },
-    ],
+    message: ({ email, organization: { slug: org }, invited }) =>
+      invited
+        ? [
+            `${reasonSentences.unknown_account} An invitation is pending: its link lets the person sign up. A new invitation would revoke this link.`,
+            { to: 'see the invitation', operation: 'invitation.list', with: { org } },
+          ]
+        : [
+            reasonSentences.unknown_account,
+            { to: 'invite the person', operation: 'invitation.create', with: { email, org } },
+          ],
   },
   no_password: {
     rule: () => 'The account has no password.',

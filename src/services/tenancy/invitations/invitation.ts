@@ -86,6 +86,17 @@ export function waiting(ctx: Pick<Context, 'now'>) {
   return { acceptedAt: null, expiresAt: { [Op.gt]: ctx.now } };
 }
 
+/** Whether an invitation to the organization can be accepted by the person of this address. */
+export async function isInvited(
+  ctx: Context,
+  organizationId: string,
+  address: string,
+): Promise<boolean> {
+  const where = { organizationId, email: address, ...waiting(ctx) };
+  const invitation = await Invitation.findOne({ where });
+  return invitation !== null && (await whyInvalid(invitation)) === null;
+}
+
 /** The unexpired invitation of this token with its organization, accepted or not. */
 export function findByToken(ctx: Context, token: string): Promise<Invitation | null> {
   return Invitation.findOne({
