@@ -28,6 +28,11 @@ export function hasUnit(env: Environment): boolean {
   return findUnit(env) !== undefined;
 }
 
+/** The start of a sentence about a restart. Names the command if systemd runs the daemon. */
+export function restartDaemon(env: Environment): string {
+  return `Restart the daemon${hasUnit(env) ? ' (systemctl restart idctl)' : ''}`;
+}
+
 function findUnit(env: Environment): string | undefined {
   const units = unitFolders(env).map((folder) => join(folder, 'idctl.service'));
   return units.find((unit) => existsSync(unit));

@@ -83,7 +83,7 @@ describe('a daemon and its configuration file', { timeout: 120_000 }, () => {
     at = { ...at, SYSTEMD_UNIT_PATH: join(site.folder, 'units') };
     expect(await say('status')).toContain(`${older} Reload the daemon: systemctl reload idctl`);
     await write('instance: { name: Other }\nlog:\n  level: info\n');
-    expect(await say('status')).toContain(`${older} Restart the daemon.`);
+    expect(await say('status')).toContain(`${older} Restart the daemon (systemctl restart idctl).`);
     const { checks } = JSON.parse((await site.run(['doctor', '--json'], '', at)).out);
     expect(checks).toContainEqual(expect.objectContaining({ name: 'daemon', ok: false }));
     await write('log:\n  level: info\n');

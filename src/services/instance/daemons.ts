@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Op } from 'sequelize';
 import { z } from 'zod';
-import { hasUnit } from '../../config/unit-credentials.ts';
+import { hasUnit, restartDaemon } from '../../config/unit-credentials.ts';
 import type { Context } from '../../context.ts';
 import { Daemon } from '../../database/models/daemon.ts';
 import { transaction, unsynced } from '../../database/transaction.ts';
@@ -119,7 +119,8 @@ export function tellOlder(
     ? 'systemctl reload idctl'
     : ['kill -HUP', ...found.pids].join(' ');
   const isReload = found.state === 'reload' && (hasUnit(process.env) || found.pids.length > 0);
-  return { message, hint: isReload ? `Reload the daemon: ${reload}` : 'Restart the daemon.' };
+  const restart = `${restartDaemon(process.env)}.`;
+  return { message, hint: isReload ? `Reload the daemon: ${reload}` : restart };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { restartDaemon } from '../../../config/unit-credentials.ts';
 import type { Database } from '../../../database/open.ts';
 import { right, skipped, wrong } from '../../../finding.ts';
 import { shellWord } from '../../../text/shell-word.ts';
@@ -54,7 +55,7 @@ function checkMigrations(database: Database): Promise<Check> {
     if (pending.length === 0) return right('all applied');
     const more = pending.length === 1 ? '' : ` and ${pending.length - 1} more`;
     return wrong(`${pending[0]}${more} not applied`, [
-      'Restart the daemon, which applies them.',
+      `${restartDaemon(process.env)}, which applies them.`,
       { say: 'If no daemon is running', operation: 'migrate' },
     ]);
   });
