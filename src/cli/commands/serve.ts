@@ -164,7 +164,7 @@ async function notTwice(error: unknown, listen: string): Promise<never> {
     cause: error.cause,
     hint: {
       technical:
-        'See it with: idctl status. To run a second daemon, set a different listen address in its idctl.yaml.',
+        'See it with: idctl status. It may be the daemon of another user. For a second daemon, set a different listen address in its idctl.yaml, or before the command: IDCTL_LISTEN=127.0.0.1:8430',
     },
   });
 }
