@@ -68,7 +68,7 @@ export function guideOf(name: Name): string {
   const { title, steps, groups, source, value } = providers[name];
   const numbered = steps.map(
     (step, at) =>
-      `${at + 1}. ${step.replace('{redirectUri}', 'https://login.example.com/auth/sso/callback')}`,
+      `${at + 1}. ${step.replace('{redirectUri}', 'https://id.example.com/auth/sso/callback')}`,
   );
   const asked = value === undefined ? '' : `- **${value.label}**: ${value.note}\n`;
   return `# ${title}
