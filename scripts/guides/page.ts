@@ -22,7 +22,7 @@ const options: Record<Name, string> = {
 /** The page of the documentation about a provider by SAML, from the steps that the pages show. */
 export function samlGuideOf(name: (typeof guidedSamlProviders)[number]): string {
   const { title, steps, groups, source, metadata } = samlProviders[name];
-  const ours = 'https://login.example.com/auth/saml/ORGANIZATION-ID';
+  const ours = 'https://id.example.com/auth/saml/ORGANIZATION-ID';
   const numbered = steps.map(
     (step, at) =>
       `${at + 1}. ${step.replaceAll('{entityId}', `${ours}/metadata`).replaceAll('{acsUrl}', `${ours}/acs`)}`,
