@@ -174,7 +174,8 @@ function wayBack(sequelize: Sequelize, migration: string): Next {
       { technical: `Or restore a backup from before the upgrade into an empty database. ${lost}` },
       { to: 'restore it', operation: 'restore' },
     ];
-  const [file, newer] = [shellWord(storage), shellWord(join(dirname(storage), 'newer'))];
+  const stamp = new Date().toISOString().replace(/[-:]|\..*/g, '');
+  const [file, newer] = [shellWord(storage), shellWord(join(dirname(storage), `newer-${stamp}`))];
   // After a crash, the last commits are only in the log of the database.
   const all = `for f in ${file} ${file}-wal ${file}-shm`;
   const move = `mkdir ${newer} && ${all}; do test ! -e "$f" || mv "$f" ${newer}; done`;

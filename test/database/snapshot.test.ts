@@ -74,18 +74,19 @@ if (dialect === 'sqlite') {
     takeBack();
     const copy = (await copyBeforeMigration(address(), new Date())) ?? '';
     // This is the name of a newer idctl's copy: it contains a migration that this idctl lacks.
-    const newer = `${file}.before-9999-later-20300101T000000Z`;
-    renameSync(copy, newer);
+    const later = `${file}.before-9999-later-20300101T000000Z`;
+    renameSync(copy, later);
     expect((await site.run(['migrate'])).code).toBe(0);
     execute(`INSERT INTO migrations VALUES ('9999-later', '2030-01-01')`);
     const { code, err } = await site.run(['org', 'list']);
     expect([code, err]).toEqual([
       3,
-      expect.stringContaining(`go back to the copy made before the upgrade: ${newer}`),
+      expect.stringContaining(`go back to the copy made before the upgrade: ${later}`),
     ]);
     const [, command = ''] = /Stop the daemon and run: (.*)/.exec(err) ?? [];
     execFileSync('/bin/sh', ['-euc', command]);
-    expect(existsSync(join(dirname(file), 'newer', basename(file)))).toBe(true);
+    const [newer = ''] = readdirSync(dirname(file)).filter((name) => name.startsWith('newer-'));
+    expect(existsSync(join(dirname(file), newer, basename(file)))).toBe(true);
     expect((await site.run(['migrate'])).code).toBe(0);
     expect((await site.run(['org', 'list'])).out).toContain('acme');
   });
