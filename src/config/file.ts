@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
   isMap,
@@ -12,6 +12,7 @@ import {
 import { Refusal } from '../errors.ts';
 import { fileFault, isFolder, isMissing, nameFileIn } from '../host/file-fault.ts';
 import { asTyped } from '../host/typed-program.ts';
+import { shellWord } from '../text/shell-word.ts';
 import { typed } from './environment.ts';
 import { absolute, type Given, refuseUnknown } from './given.ts';
 import { systemFile } from './paths.ts';
@@ -25,17 +26,24 @@ export async function readConfigFile(path: string): Promise<string | null> {
     if (isMissing(cause)) return null;
     if (isFolder(cause)) throw new Refusal('config_invalid', nameFileIn(path), { cause });
     throw new Refusal('config_invalid', `${path} ${fileFault(cause, 'read')}`, {
-      hint: { technical: `${wayTo(path)}, or name another file with --config` },
+      hint: { technical: await wayTo(path) },
       cause,
     });
   }
 }
 
-/** Root may read the file of the machine's own instance, also when its system user owns it. */
-function wayTo(path: string): string {
+/**
+ * How the person can go on. Root has written the file if this user owns the folder: the daemon's
+ * user. Root may read the file of the machine's own instance, also when its system user owns it.
+ */
+async function wayTo(path: string): Promise<string> {
+  const own = process.geteuid?.();
+  const folder = await stat(dirname(path)).catch(() => null);
+  if (own !== undefined && folder?.uid === own)
+    return `As root, run: chown ${own} ${shellWord(path)}`;
   return path === systemFile()
     ? `Run the command as root: sudo ${asTyped('idctl')} …`
-    : `run idctl as the owner of ${path}`;
+    : `Run idctl as the owner of ${path}, or name another file with --config`;
 }
 
 /** The settings in a configuration file. Adds refusals of bad YAML and names to `errors`. */

@@ -211,15 +211,22 @@ async function warningsOf(
     origins.get('database.url') === 'file' &&
     /^postgres/.test(config.database.url)
   ) {
-    const warning = await readableByOthers(file);
+    // Only the daemon's user can read the key file, so its owner is that user.
+    const key = await stat(config.keyFile).catch(() => null);
+    const warning = await readableByOthers(file, key?.uid);
     if (warning !== null) warnings.push(warning);
   }
   return warnings;
 }
 
-/** A warning if other users can read a file with the database's password; otherwise null. */
-export async function readableByOthers(file: string): Promise<string | null> {
-  const { mode } = await stat(file);
+/**
+ * A warning if other users can read a file with the database's password; otherwise null. `reader`
+ * is the user id that still has to read the file afterwards, so it must own the file.
+ */
+export async function readableByOthers(file: string, reader?: number): Promise<string | null> {
+  const { mode, uid } = await stat(file);
   if ((mode & 0o077) === 0) return null;
-  return `${file} contains the database's password, and other users can read it. Run: chmod 600 ${shellWord(file)}`;
+  const path = shellWord(file);
+  const chown = reader === undefined || reader === uid ? '' : `chown ${reader} ${path} && `;
+  return `${file} contains the database's password, and other users can read it. Run: ${chown}chmod 600 ${path}`;
 }

@@ -19,7 +19,7 @@ import { blocksOf } from '../support/operations.ts';
 import { postgresMissing, startPostgres } from '../support/postgres.ts';
 
 // Runs every block of the pages for operators in order on one instance, in temporary folders. Here,
-// systemctl, git and install.sh only record their arguments, and install(1) only makes a folder.
+// systemctl, sudo, git and install.sh only record their arguments, and install(1) only makes a folder.
 
 const run = promisify(execFile);
 const checkout = resolve(import.meta.dirname, '../..');
@@ -41,6 +41,7 @@ beforeAll(async () => {
     mode: 0o755,
   });
   await program('git', `echo "$@" >>'${folder}/installed'`);
+  await program('sudo', `echo "$@" >>'${folder}/sudo'`);
   await program('install', `for last; do :; done; mkdir -p "$last"`);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -1,7 +1,18 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -215,6 +226,63 @@ describe.skipIf(rootMissing())(
         expect(await serve(owner)).toBe(owner);
       },
     );
+
+    test('X8 a configuration that only root can read is reported, with the command that gives it to the daemon’s user', async () => {
+      const file = at('idctl.yaml');
+      await chown(file, 0, 0);
+      await chmod(file, 0o600);
+      const remedy = `chown ${owner} ${file}`;
+      expect((await idctl(['status'])).out.replace(/\s+/g, ' ')).toContain(`Run: ${remedy}`);
+      expect((await idctl(['config', 'check'])).err).toContain(`Run: ${remedy}`);
+      const asOwner = { env: settings(), uid: owner, gid: owner };
+      const refused = await promisify(execFile)(process.execPath, [main, 'status'], asOwner).catch(
+        (error) => error,
+      );
+      expect(refused.stderr).toContain(`hint: As root, run: ${remedy}\n`);
+      await promisify(execFile)('sh', ['-c', remedy]);
+      expect((await idctl(['config', 'check'])).err).not.toContain('chown');
+    });
+
+    test('X8 the hint about a password that others can read also gives the file to the daemon’s user', async () => {
+      const file = at('idctl.yaml');
+      const before = await readFile(file, 'utf8');
+      const text = `baseUrl: ${url}\ndatabase: { url: postgres://idctl:secret@127.0.0.1:1/idctl }\n`;
+      await writeFile(file, text);
+      await chown(file, 0, 0);
+      await chmod(file, 0o644);
+      const warn = async () => (await idctl(['config', 'check'], { IDCTL_DATABASE: '' })).err;
+      expect(await warn()).toContain(`Run: chown ${owner} ${file} && chmod 600 ${file}`);
+      await chown(file, owner, owner);
+      expect(await warn()).toContain(`Run: chmod 600 ${file}`);
+      await writeFile(file, before);
+    });
+
+    test('X8 init gives a configuration that root wrote before to the daemon’s user, but not the target of a link', async () => {
+      const place = await mkdtemp(join(folder, 'new-'));
+      await chown(place, owner, owner);
+      const file = join(place, 'idctl.yaml');
+      const target = join(folder, 'target.yaml');
+      const init = async () =>
+        idctl(['init', '--yes'], {
+          IDCTL_CONFIG: file,
+          ...(dialect === 'postgres' ? { IDCTL_DATABASE: await freshDatabaseUrl() } : {}),
+        });
+      for (const path of [file, target]) {
+        await writeFile(path, `baseUrl: ${url}\n`, { mode: 0o600 });
+        await chown(path, 0, 0);
+      }
+      expect(await init()).toMatchObject({ code: 0 });
+      expect((await stat(file)).uid).toBe(owner);
+      await rm(place, { recursive: true });
+      await mkdir(place);
+      await chown(place, owner, owner);
+      await symlink(target, file);
+      await init();
+      expect([(await stat(target)).uid, (await stat(join(place, 'master.key'))).uid]).toEqual([
+        0,
+        owner,
+      ]);
+    });
 
     test('X8 doctor as root says that the owner of a file stops the other checks', async () => {
       await chown(at('master.key'), 0, 0);

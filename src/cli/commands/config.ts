@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { unitCredentials } from '../../config/unit-credentials.ts';
 import { noun, verb } from '../command.ts';
+import { warnOfFileOwners } from '../file-owners.ts';
 import { readConfiguration } from '../operator.ts';
 import { type Fields, masked } from '../output.ts';
 import type { Call } from '../run.ts';
@@ -55,7 +56,10 @@ async function check(call: Call): Promise<void> {
     ? null
     : `the master key ${keyFile} does not exist; idctl init creates one for a new instance`;
   const unseen = await unseenCredentials();
-  const warnings = [...loaded.warnings, missing, unseen].filter((warning) => warning !== null);
+  const unowned = await warnOfFileOwners(loaded);
+  const warnings = [...loaded.warnings, ...unowned, missing, unseen].filter(
+    (warning) => warning !== null,
+  );
   for (const warning of warnings) call.note(`warning: ${warning}`);
   call.show({ ok: true, file: loaded.file, warnings }, [
     ['Valid', (view) => view.ok],

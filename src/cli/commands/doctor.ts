@@ -1,17 +1,15 @@
-import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { diagnosisView, Patient } from '../../services/instance/doctor/diagnose.ts';
 import { verb } from '../command.ts';
+import { checkFileOwners } from '../file-owners.ts';
 import {
   becomeInstanceOwner,
   databaseFile,
   type Flags,
-  instanceOwner,
   isDatabaseIdle,
   openOperator,
-  ownerOf,
   readConfiguration,
 } from '../operator.ts';
 import { masked } from '../output.ts';
@@ -50,7 +48,7 @@ async function patientOf(flags: Flags): Promise<Patient> {
   return {
     readConfig: () => readConfiguration(flags),
     takeOver: async (loaded) => {
-      const check = process.getuid?.() === 0 ? await checkOwnersOf(loaded) : null;
+      const check = await checkFileOwners(loaded);
       // Must run before any file of the instance is opened (security X8).
       becomeInstanceOwner(loaded);
       return check;
@@ -67,18 +65,6 @@ async function patientOf(flags: Flags): Promise<Patient> {
       return { run, close: () => app.close() };
     },
   };
-}
-
-async function checkOwnersOf(loaded: LoadedConfig) {
-  const { checkOwners } = await import('../../services/instance/doctor/owners.ts');
-  const { file, config } = loaded;
-  return checkOwners({
-    configFile: file,
-    keyFile: config.keyFile,
-    databaseFile: databaseFile(config.database.url),
-    // Root may have created a new key. The folder of the configuration then shows the owner.
-    owner: instanceOwner(loaded) || (file === null ? 0 : ownerOf(dirname(file)).uid),
-  });
 }
 
 /** If one of these checks fails, the other checks still run. */

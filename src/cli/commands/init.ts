@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -9,6 +10,7 @@ import { Refusal, type RefusalCode } from '../../errors.ts';
 import { asTyped } from '../../host/typed-program.ts';
 import type { initializedView } from '../../services/instance/setup/schema.ts';
 import { verb } from '../command.ts';
+import { giveToOwner } from '../file-owners.ts';
 import { startCommand } from '../next.ts';
 import {
   becomeOwnerOf,
@@ -159,6 +161,8 @@ async function prepare({ loaded, configFile }: Site): Promise<void> {
   );
   for (const folder of new Set(folders))
     await createFolder(folder, system ? findUser('idctl') : null);
+  if (loaded.file !== null && !existsSync(config.keyFile))
+    await giveToOwner(loaded.file, config.keyFile);
   becomeOwnerOf(config.keyFile);
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { statusView } from '../../services/instance/status.ts';
 import { verb } from '../command.ts';
+import { warnOfFileOwners } from '../file-owners.ts';
 import { commandText } from '../next.ts';
 import { configurationFile } from '../older-daemon.ts';
 import { isDatabaseIdle } from '../operator.ts';
@@ -58,12 +59,13 @@ async function status(call: Call): Promise<void> {
   const loaded = await call.configuration();
   const { file, config, warnings } = loaded;
   const ready = call.input['ready'] === true;
+  const unowned = await warnOfFileOwners(loaded);
   const found = await call.operate(showStatus, {
     here: ready,
     idle: isDatabaseIdle(loaded),
     configuration: configurationFile(loaded),
   });
-  const problems = [...warnings, ...found.problems];
+  const problems = [...warnings, ...unowned, ...found.problems];
   const view = { configFile: file, databaseUrl: masked(config.database.url), ...found, problems };
   call.show<View>(view, instance);
   if (!call.flags.json) await showMore(call, view);
