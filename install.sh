@@ -35,7 +35,8 @@ Without Node 24 (from 24.15) or Node 26 or newer, idctl installs its own from np
                  idctl init still writes to /etc/idctl and /var/lib/idctl, unless
                  IDCTL_CONFIG names a configuration in another folder
   --serve        then set up idctl (idctl init --yes) and start it here
-                 (idctl serve); Ctrl-C stops it
+                 (idctl serve); Ctrl-C stops it. If root runs an instance on this
+                 machine, first: export IDCTL_CONFIG=~/.config/idctl/idctl.yaml
   --with-sqlite3 also install the npm package sqlite3, for database.sqliteDriver;
                  upgrades keep it. If npm has no prebuilt binary, this needs a C++
                  compiler, make, Python and two minutes

@@ -42,7 +42,7 @@ async function wayTo(path: string): Promise<string> {
   if (own !== undefined && folder?.uid === own)
     return `As root, run: chown ${own} ${shellWord(path)}`;
   return path === systemFile()
-    ? `Run the command as root: sudo ${asTyped('idctl')} …`
+    ? `Run the command as root: sudo ${asTyped('idctl')} …. For an instance of your own, first run: export IDCTL_CONFIG=~/.config/idctl/idctl.yaml`
     : `Run idctl as the owner of ${path}, or name another file with --config`;
 }
 

@@ -67,6 +67,8 @@ test('--help names every option', () => {
   expect(status).toBe(0);
   for (const word of ['--prefix', '--with-sqlite3', '--serve', '--dev', '--uninstall'])
     expect(stdout).toContain(word);
+  // For a person on a machine where root has an instance already.
+  expect(stdout).toContain('export IDCTL_CONFIG=');
 });
 
 test('an npm that is too old is refused with the remedy, and nothing is installed', () => {
