@@ -1,12 +1,10 @@
 import type { Actor, Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import type { TokenScope } from '../../../database/models/access-token.ts';
-import { Account, hasSecondFactor, passedCurrentFactor } from '../../../database/models/account.ts';
 import { Membership, type Role, roles } from '../../../database/models/membership.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { Project, type ProjectRole } from '../../../database/models/project.ts';
 import { ProjectMembership } from '../../../database/models/project-membership.ts';
-import { Session } from '../../../database/models/session.ts';
 import type { SetupPart } from '../../../database/models/setup-link.ts';
 import { Refusal } from '../../../errors.ts';
 import { isUuid } from '../fields.ts';
@@ -21,7 +19,6 @@ import {
   type Right,
   type Rule,
   ruleOf,
-  type SecondFactorRight,
 } from './table.ts';
 
 // Each operation that is not public begins with one of these calls, and uses the result.
@@ -52,48 +49,13 @@ export function requireUser(ctx: Context, operation: OwnRight): Actor & { kind: 
   return requirePerson(ctx, operation);
 }
 
-/** Requires that the actor's session passed the account's own second factor (security P15). */
-export async function requireSecondFactor(
-  ctx: Context,
-  operation: SecondFactorRight,
-): Promise<void> {
-  const actor = requirePerson(ctx, operation);
-  const account = await Account.findByPk(actor.accountId, { rejectOnEmpty: true });
-  if (!hasSecondFactor(account)) {
-    throw secondFactorMissing(
-      'Add a passkey or enable two-factor authentication first, then sign in again with it.',
-    );
-  }
-  await requirePassed(actor, account);
-}
-
-/** Like `requireSecondFactor`, but only if the actor's account has a second factor. */
-export async function requireSecondFactorIfAny({ actor }: Context): Promise<void> {
-  if (actor.kind !== 'user') return;
-  const account = await Account.findByPk(actor.accountId, { rejectOnEmpty: true });
-  if (hasSecondFactor(account)) await requirePassed(actor, account);
-}
-
-async function requirePassed(proof: Actor & { kind: 'user' }, account: Account): Promise<void> {
-  const session = proof.via === 'session' ? await Session.findByPk(proof.sessionId) : null;
-  if (session !== null && passedCurrentFactor(session, account)) return;
-  throw secondFactorMissing('Sign in again in a way that asks for your second factor.');
-}
-
-function secondFactorMissing(hint: string): Refusal {
-  return new Refusal(
-    'session_required',
-    'This needs a session that passed your own second factor.',
-    { hint },
-  );
-}
-
 /** Requires that the actor is a person with a credential that is enough for the operation. */
 export function requireCaller(ctx: Context, operation: Right): void {
   requirePerson(ctx, operation);
 }
 
-function requirePerson(ctx: Context, operation: Right): Actor & { kind: 'user' } {
+/** Like `requireCaller`; returns the person. */
+export function requirePerson(ctx: Context, operation: Right): Actor & { kind: 'user' } {
   requireSomeone(ctx.actor);
   if (ctx.actor.kind !== 'user')
     throw new Refusal('forbidden', 'Only a signed-in person can do this.');

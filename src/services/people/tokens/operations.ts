@@ -10,7 +10,7 @@ import {
 import { Account } from '../../../database/models/account.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal, refuseField } from '../../../errors.ts';
-import { requireSecondFactor } from '../../foundation/authority/require.ts';
+import { requireSecondFactor } from '../../foundation/authority/second-factor.ts';
 import { description, id, name } from '../../foundation/fields.ts';
 import { notify } from '../../foundation/mail/notify.ts';
 import { pageInput, pageOf, readRows } from '../../foundation/page.ts';
