@@ -249,7 +249,7 @@ export const ofSaml: Mutation[] = [
       'the request of the response',
       "attributeOf(response, 'InResponseTo') !== expected.requestId",
       'false',
-      'another request|names no request',
+      'another request|does not name a request',
     ],
   ]),
   ...of('assertion', 'hostile', [
@@ -382,7 +382,7 @@ export const ofSaml: Mutation[] = [
     ],
     ['the scheme of the address', '/^https?:$/.test(url.protocol)', 'true', 'metadata is refused'],
     ['the host of the address', '!isPlainHost(url.hostname)', 'false', 'the address'],
-    ['that the address names no user', 'hasUser ||', '', 'the address'],
+    ['that the address does not name a user', 'hasUser ||', '', 'the address'],
     ['the characters of an entity ID', '!isProviderId(entityId)', "entityId === ''", 'entity ID'],
     ['the strength of keys', 'bits >= 2048', 'bits > 0', 'metadata is refused|metadata gives'],
     ['the use of keys', "=== 'signing',", "!== '',", 'metadata gives|1024'],

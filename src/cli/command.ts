@@ -186,7 +186,7 @@ function aboutArgument(message: string, command: Command): { technical: string }
   const [, typed] = /^unknown option '--(.+)'$/.exec(message) ?? [];
   const isArgument = command.registeredArguments.some((known) => known.name() === typed);
   if (!isArgument) return undefined;
-  return { technical: `The ${typed} needs no option: ${spelling(command)} <${typed}>.` };
+  return { technical: `Type the ${typed} without an option: ${spelling(command)} <${typed}>.` };
 }
 
 /** Commander's message without the typed values: one may be a secret (security X4). */

@@ -3,7 +3,7 @@ import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
 import { requestIn, verifyResponse } from '../../src/outbound/saml/verify.ts';
 import { encoded, samlNow, samlProvider, swap } from '../support/saml-provider.ts';
 
-// Security O15, X11: what a response of a stranger costs. Anybody can post one.
+// Security O15, X11: what a response of a stranger costs. Every stranger can post one.
 
 const provider = await samlProvider();
 const { connection, requestId } = provider;

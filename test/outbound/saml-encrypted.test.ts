@@ -157,7 +157,7 @@ test('S11 every failure after decryption looks and lasts alike', async () => {
       'with a shorter text',
       { ...covered, encrypting: to({ ...cbc, damage: (all) => all.subarray(0, 32) }) },
     ],
-    ['that is no XML', { ...covered, assertion: () => 'secret', encrypting: to(cbc) }],
+    ['that is not XML', { ...covered, assertion: () => 'secret', encrypting: to(cbc) }],
     [
       'with a document type',
       { ...covered, assertion: (xml) => `<!DOCTYPE a>${xml}`, encrypting: to() },

@@ -390,7 +390,7 @@ const contents: Mode[] = [
     reason: 'in_response_to_mismatch',
   },
   {
-    mode: 'that names no request',
+    mode: 'that does not name a request',
     response: swap(' InResponseTo="_request1"', ''),
     reason: 'in_response_to_mismatch',
   },

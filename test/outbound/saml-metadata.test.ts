@@ -128,7 +128,7 @@ test.each<[string, Change, string]>([
     'certificate_unusable',
   ],
   [
-    'a certificate whose end is no date',
+    'a certificate whose end is not a date',
     (xml) => xml.replace(bare(key.certificate), endless(key.certificate)),
     'certificate_unusable',
   ],

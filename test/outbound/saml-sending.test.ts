@@ -27,7 +27,7 @@ const locationOf = async (given: SamlTarget) => {
   return new URL(sending.location);
 };
 
-test('S11 a request goes by redirect, and names no format of the NameID and no authentication context', async () => {
+test('S11 a request goes by redirect, and does not name a format of the NameID or an authentication context', async () => {
   const { href, searchParams } = await locationOf(target);
   expect(href).toMatch(/^https:\/\/idp\.example\.test\/sso\?tenant=a&b&SAMLRequest=/);
   const packed = Buffer.from(searchParams.get('SAMLRequest') ?? '', 'base64');

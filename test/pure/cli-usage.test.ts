@@ -101,7 +101,7 @@ describe('wrong usage is refused before a file or database is opened', () => {
     [['token', 'list'], "unknown command 'token'\nhint: Did you mean idctl pat?"],
     [
       ['webhook', 'add', ...org, '--url', 'http://x'],
-      "unknown option '--url'\nhint: The url needs no option: idctl webhook add <url>.",
+      "unknown option '--url'\nhint: Type the url without an option: idctl webhook add <url>.",
     ],
   ])('the message for %j says %s', async (line, words) => {
     expect(await type(line)).toBe(2);

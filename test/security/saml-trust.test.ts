@@ -113,7 +113,7 @@ describe('an answer counts for the connection that verified it', () => {
     expect(answer).toMatchObject({ status: 401, body: { code: 'signin_failed' } });
   });
 
-  test('S11 an answer that was verified with a certificate that the metadata at the URL has no more is refused', async () => {
+  test('S11 an answer that was verified with a certificate that is no longer in the metadata at the URL is refused', async () => {
     const served = { xml: providerMetadata(hostile) };
     const { url } = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/xml' }).end(served.xml);

@@ -42,7 +42,7 @@ const ended = { status: 401, code: 'invalid_credential' };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const asOperator = () => idctl.operator();
 
-/** An organization with two owners, of whom the first is demoted. */
+/** An organization with two owners. `end` demotes the first. */
 async function demotion() {
   const { org, people, clients } = await team(idctl);
   const set = (user: string, role: 'owner' | 'member') =>

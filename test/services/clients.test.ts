@@ -104,7 +104,7 @@ test('interface page: an entry is added to a list or removed from it, and the ot
   const added = { addRedirectUris: [first, second], addForwardAuthOrigins: [app] };
   const with2 = { redirectUris: [first, second], forwardAuthOrigins: [app] };
   expect((await change(owner, `${at}/Wiki`, added)).body).toMatchObject(with2);
-  // To add what is there is no error.
+  // To add what is there is not an error.
   expect((await change(owner, `${at}/Wiki`, added)).body).toMatchObject(with2);
   const removed = { removeRedirectUris: [first], removeForwardAuthOrigins: [app] };
   const rest = { redirectUris: [second], forwardAuthOrigins: [] };

@@ -38,7 +38,7 @@ async function attemptsOf({ org }: Connected) {
 }
 
 describe('a sign-in by SAML', () => {
-  test('S11 a person whom the provider names signs in, and their groups give roles', async () => {
+  test('S11 a person of the provider signs in, and their groups give roles', async () => {
     const at = await samlConnected(idctl);
     const operator = idctl.operator();
     const project = await createProject(operator, { org: at.org.slug, name: 'Web' });
@@ -208,7 +208,7 @@ describe('a sign-in by SAML', () => {
 });
 
 describe('S11 requests and encryption', () => {
-  test('S11 a request names no NameIDPolicy and no RequestedAuthnContext, and is signed where the metadata wants it', async () => {
+  test('S11 a request does not name a NameIDPolicy or a RequestedAuthnContext, and is signed where the metadata wants it', async () => {
     const { key } = await samlProvider();
     const plain = await samlConnected(idctl);
     const first = await startSaml(idctl.client(), plain.domain);

@@ -1,4 +1,4 @@
-"""A SAML provider with pysaml2: python3 pysaml2.py FOLDER PORT. Signs in the person whom ?person= names."""
+"""A SAML provider with pysaml2: python3 pysaml2.py FOLDER PORT. Signs in the person in ?person=."""
 import json
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer

@@ -9,7 +9,7 @@ import { freePorts } from './ports.ts';
 
 // Real SAML providers: SimpleSAMLphp and pysaml2.
 
-/** A person whom the provider signs in. */
+/** A person who signs in at the provider. */
 export interface ProviderPerson {
   id: string;
   attributes: Record<string, string[]>;

@@ -132,7 +132,7 @@ function certificatesOf(provider: Element): SamlCertificate[] {
 
 /**
  * Reads a certificate; null if its key is too weak. Refuses one that Node cannot use: it throws for
- * a key of an unknown kind, and may read an end that is no date.
+ * a key of an unknown kind, and may read an end that is not a date.
  */
 function readCertificate(text: string): SamlCertificate | null {
   try {
