@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config/schema.ts';
 import type { PasswordHasher } from './crypto/password.ts';
 import type { Keyring } from './crypto/seal.ts';
+import type { ReadAlong } from './database/along.ts';
 import type { TokenScope } from './database/models/access-token.ts';
 import type { SetupPart } from './database/models/setup-link.ts';
 import type { DatabaseLoad } from './database/open.ts';
@@ -49,7 +50,7 @@ export interface App {
 /** The caller of an operation. */
 export type Actor =
   | { kind: 'operator'; name: string }
-  | ({ kind: 'user'; accountId: string; name: string } & Proof)
+  | ({ kind: 'user'; accountId: string; name: string; along?: ReadAlong } & Proof)
   /** The provisioning client of one organization, authenticated with its SCIM token. */
   | { kind: 'scim'; organizationId: string; name: string }
   /**

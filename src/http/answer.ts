@@ -86,7 +86,7 @@ async function identify(
   if (route.access === 'public' && !route.optionalActor) return ctx;
   try {
     const credential = findCredential(request);
-    if (credential) return await contextOfCredential(ctx, credential, authenticate);
+    if (credential) return await contextOfCredential(ctx, credential, authenticate, route.along);
   } catch (error) {
     if (!(route.optionalActor && error instanceof Refusal && error.code === 'invalid_credential'))
       throw error;

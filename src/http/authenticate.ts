@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { readCookie } from './cookies.ts';
 
 /** The part of the request that carried the credential. */
-export type CredentialSource = 'bearer' | 'apiKey' | 'cookie';
+type CredentialSource = 'bearer' | 'apiKey' | 'cookie';
 
 /** The credential that authenticates the request. */
 export interface Credential {

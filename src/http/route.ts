@@ -1,10 +1,11 @@
 import type { z } from 'zod';
-import type { Actor, App, Context } from '../context.ts';
+import type { App, Context } from '../context.ts';
 import { parse } from '../input.ts';
 import type { Right } from '../services/foundation/authority/table.ts';
 import type { Download } from '../services/foundation/download.ts';
 import type { Operation } from '../services/foundation/operation.ts';
-import type { Credential, CredentialSource } from './authenticate.ts';
+import type { authenticate } from '../services/people/authentication/authenticate.ts';
+import type { Credential } from './authenticate.ts';
 import { type BodyLimits, usualBody } from './body/limits.ts';
 import type { CookieChange, CookieName } from './cookies.ts';
 import { shape } from './long-answer.ts';
@@ -54,6 +55,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodType, View> 
   run: (ctx: Context, input: z.output<Input>) => Promise<View> | View;
   /** The view has hints, which HTTP turns into text. */
   hints?: true;
+  /** What is read of the caller's account together with the credential. */
+  along?: Along;
   /** Runs a dry run, if `run` must not start inside a transaction. */
   rehearse?: (ctx: Context, input: z.output<Input>) => Promise<View>;
 }
@@ -106,9 +109,12 @@ export function route<
   method: Method,
   path: string,
   operation: Operation<Input, Output, View>,
-  reach: Omit<Definition<Input, Output, View>, 'input' | 'output' | 'run' | 'rehearse' | 'hints'>,
+  reach: Omit<
+    Definition<Input, Output, View>,
+    'input' | 'output' | 'run' | 'rehearse' | 'hints' | 'along'
+  >,
 ): Route {
-  const { authority, input, output, hints, rehearse } = operation;
+  const { authority, input, output, hints, along, rehearse } = operation;
   if (authority === 'operator')
     throw new Error(`${method} ${path}: the operator has no credential over HTTP`);
   return routeTo(authority, method, path, {
@@ -117,6 +123,7 @@ export function route<
     input,
     run: operation,
     ...(hints === undefined ? {} : { hints }),
+    ...(along === undefined ? {} : { along }),
     ...(rehearse === undefined ? {} : { rehearse }),
   });
 }
@@ -182,18 +189,17 @@ export interface Door {
 }
 
 /** Finds the actor of a credential, or refuses with `invalid_credential`. */
-export type Authenticate = (
-  ctx: Context,
-  credential: string,
-  at: CredentialSource,
-) => Promise<Actor>;
+export type Authenticate = typeof authenticate;
+
+type Along = Parameters<Authenticate>[2];
 
 /** The context with the actor of the credential; refuses with `invalid_credential`. */
 export async function contextOfCredential(
   ctx: Context,
-  { value, at }: Credential,
+  { value }: Credential,
   authenticate: Authenticate,
+  along?: Along,
 ): Promise<Context> {
-  const authenticateAgain = () => authenticate(ctx, value, at);
-  return { ...ctx, actor: await authenticateAgain(), authenticateAgain };
+  const authenticateAgain = () => authenticate(ctx, value);
+  return { ...ctx, actor: await authenticate(ctx, value, along), authenticateAgain };
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Actor, Context } from '../../context.ts';
+import type { Along } from '../../database/along.ts';
 import type { Organization } from '../../database/models/organization.ts';
 import { rehearse, requiringFirst } from '../../database/transaction.ts';
 import {
@@ -56,6 +57,8 @@ interface Definition<
   letsIn?: (input: z.output<Input>) => boolean;
   /** If set, the work waits for the organization's turn after the right is checked. */
   turn?: TurnKind;
+  /** What HTTP reads of the caller's account together with the credential. */
+  along?: Along<object>;
   /** Every field, including those of a path: an organization is `org`, a project `project`. */
   input: Input;
   /** The fields of the answer. Without it, the answer over HTTP is empty. */
@@ -90,6 +93,7 @@ export interface Operation<Input extends z.ZodObject, Output extends z.ZodType, 
   readonly output: Output | undefined;
   readonly hints?: true;
   readonly ends?: Ending<View, z.output<Input>>;
+  readonly along?: Along<object>;
 }
 
 /**
@@ -106,7 +110,7 @@ export function operation<
 >(
   definition: Definition<Needed, Input, Output, View, Proof, Prepared>,
 ): Operation<Input, Output, View> {
-  const { authority, turn, input, output, hints, ends, prepare, run } = definition;
+  const { authority, turn, input, output, hints, ends, along, prepare, run } = definition;
   const performing =
     (around: (work: () => Promise<View>) => Promise<View>) =>
     async (ctx: Context, given: z.output<Input>): Promise<View> => {
@@ -134,7 +138,15 @@ export function operation<
   const own = waits ? { rehearse: performing(rehearse) } : {};
   return Object.assign(
     performing((work) => work()),
-    { ...own, ...(hints && { hints }), ...(ends && { ends }), authority, input, output },
+    {
+      ...own,
+      ...(hints && { hints }),
+      ...(ends && { ends }),
+      ...(along && { along }),
+      authority,
+      input,
+      output,
+    },
   );
 }
 

@@ -3,8 +3,6 @@ import { createServer } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directOf, runDirectly } from '../../../src/database/direct.ts';
-import { servedDatabase } from '../../../src/database/select.ts';
 import { rotateSigningKey } from '../../../src/services/foundation/keys/operations.ts';
 import { setUserPassword } from '../../../src/services/people/users/operations.ts';
 import { rotateScimToken } from '../../../src/services/provisioning/scim/token.ts';
@@ -16,6 +14,7 @@ import { open } from '../../support/pages.ts';
 import { portOf } from '../../support/ports.ts';
 import { application, browserOf, walk, walkTo } from '../../support/relying-party.ts';
 import { clientOf } from '../../support/scim-client.ts';
+import { tablesOf } from '../../support/statements.ts';
 
 let idctl: Idctl;
 beforeAll(async () => {
@@ -45,29 +44,6 @@ test('a member signs in to an application with openid-client, and userinfo retur
   const info = await openid.fetchUserInfo(app.config, tokens.access_token, app.member.id);
   expect(info).toMatchObject({ email: app.email, groups: ['member'], sid: claims?.['sid'] });
 });
-
-/** The tables that the statements of the work read or write, without locks on PostgreSQL. */
-async function tablesOf(work: () => Promise<unknown>) {
-  const sequelize = servedDatabase();
-  const direct = directOf(sequelize);
-  const statements: string[] = [];
-  runDirectly(sequelize, {
-    ...direct,
-    read: (sql, ...more) => {
-      statements.push(sql);
-      return direct.read(sql, ...more);
-    },
-    run: (connection, sql, ...more) => {
-      statements.push(sql);
-      return direct.run(connection, sql, ...more);
-    },
-  });
-  await work().finally(() => runDirectly(sequelize, direct));
-  return statements.flatMap((sql) => {
-    if (/ FOR (KEY |NO KEY )?(SHARE|UPDATE)$/.test(sql)) return [];
-    return /\b(?:UPDATE|INTO|FROM)\s+(\w+)/.exec(sql)?.[1] ?? [];
-  });
-}
 
 test('each request of a sign-in reads its rows from the database, and no row twice', async () => {
   const app = await application(idctl);

@@ -1,5 +1,6 @@
 import type { Actor, Context } from '../../../context.ts';
 import { hashOfSecret, isEqual } from '../../../crypto/secret.ts';
+import type { Along, ReadAlong } from '../../../database/along.ts';
 import { Refusal } from '../../../errors.ts';
 import { readToken } from '../sessions/tokens.ts';
 import { noteUse, tokenUses } from '../tokens/token.ts';
@@ -8,13 +9,17 @@ import { findLive, findToken } from './authenticate.sql.ts';
 /**
  * Finds the actor of a personal access, bot or session token (spec §5.1). Each call reads the row
  * and the account, so revocation works immediately (security P2). Refuses with
- * `invalid_credential`.
+ * `invalid_credential`. With `along`, more of the account is read in the same statement.
  */
-export async function authenticate(ctx: Context, credential: string): Promise<Actor> {
+export async function authenticate(
+  ctx: Context,
+  credential: string,
+  along?: Along<object>,
+): Promise<Actor> {
   const token = isAccessToken(credential);
   const actor = token
-    ? await findTokenActor(ctx, credential)
-    : await findSessionActor(ctx, credential);
+    ? await findTokenActor(ctx, credential, along)
+    : await findSessionActor(ctx, credential, along);
   if (actor !== null) return actor;
   throw token
     ? new Refusal('invalid_credential', 'The token is not valid, has expired or was revoked.', {
@@ -29,11 +34,23 @@ export async function authenticate(ctx: Context, credential: string): Promise<Ac
       );
 }
 
-async function findSessionActor(ctx: Context, credential: string): Promise<Actor | null> {
+async function findSessionActor(
+  ctx: Context,
+  credential: string,
+  along?: Along<object>,
+): Promise<Actor | null> {
   const claims = await readToken(ctx, credential, 'at+jwt');
-  const holder = claims === null ? null : await findLive(claims.sid, claims.sub);
-  if (claims === null || holder === null) return null;
-  return { kind: 'user', ...holder, via: 'session', sessionId: claims.sid };
+  if (claims === null) return null;
+  const rows = await findLive(claims, along);
+  const [holder] = rows;
+  if (holder === undefined) return null;
+  const { accountId, name } = holder;
+  const session = { via: 'session', sessionId: claims.sid } as const;
+  return { kind: 'user', accountId, name, ...session, ...readAlong(rows, along) };
+}
+
+function readAlong(rows: object[], by: Along<object> | undefined): { along?: ReadAlong } {
+  return by === undefined ? {} : { along: { by, rows } };
 }
 
 /** Whether the credential looks like a personal access or bot token, valid or not (spec §5.1). */
@@ -42,13 +59,18 @@ function isAccessToken(credential: string): boolean {
 }
 
 /** The actor of a live token, or null. */
-async function findTokenActor(ctx: Context, credential: string): Promise<Actor | null> {
+async function findTokenActor(
+  ctx: Context,
+  credential: string,
+  along?: Along<object>,
+): Promise<Actor | null> {
   const hash = hashOfSecret('cos_pat_', credential);
   if (hash === null) return null;
-  const row = await findToken(hash);
-  if (row === null || !isEqual(row.hash, hash)) return null;
+  const rows = await findToken(hash, along);
+  const [row] = rows;
+  if (row === undefined || !isEqual(row.hash, hash)) return null;
   if (row.expiresAt !== null && row.expiresAt <= ctx.now) return null;
   noteUse(tokenUses(ctx), row.id, { now: ctx.now, lastUsedAt: row.lastUsedAt });
   const { id: tokenId, kind: via, scope, accountId, name } = row;
-  return { kind: 'user', accountId, name, via, tokenId, scope };
+  return { kind: 'user', accountId, name, via, tokenId, scope, ...readAlong(rows, along) };
 }

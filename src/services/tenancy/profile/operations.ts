@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { rowsAlong } from '../../../database/along.ts';
 import { hold } from '../../../database/hold.ts';
 import type { ProjectRole } from '../../../database/models/project.ts';
 import { transaction } from '../../../database/transaction.ts';
@@ -21,7 +22,7 @@ import { forgetFormerAddress } from '../memberships/removed.ts';
 import { recordRenamed } from '../scim-records/member.ts';
 import { hasSso } from '../signin-settings/methods.ts';
 import { deleteAccount, findLeftOwnerless } from './deletion.ts';
-import { type MeRow, readMe } from './profile.sql.ts';
+import { type MeRow, me, readMe } from './profile.sql.ts';
 
 /** The account of the caller, with the organizations they belong to. */
 export const meView = userView.omit({ disabled: true, createdAt: true }).extend({
@@ -41,8 +42,10 @@ export const showMe = operation({
   authority: 'me.see',
   input: z.strictObject({}),
   output: meView,
-  run: async (ctx, _input, { accountId }) => {
-    const rows = await readMe(accountId);
+  along: me,
+  run: async (ctx, _input, person) => {
+    const { accountId } = person;
+    const rows = rowsAlong(person, me) ?? (await readMe(accountId));
     const [account] = rows;
     if (account === undefined) throw new Error('the account was deleted within its own request');
     const {

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createToken } from '../../src/services/people/tokens/operations.ts';
+import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import type { Client } from '../support/http.ts';
+import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { tablesOf } from '../support/statements.ts';
+
+let idctl: Idctl;
+let browser: Client;
+let program: Client;
+let org: string;
+beforeAll(async () => {
+  idctl = await openIdctl();
+  const owner = await person(idctl);
+  org = (await organization(idctl)).slug;
+  await addMember(idctl.operator(), { org, email: `${owner.email}`, role: 'owner' });
+  browser = await signedIn(idctl, owner.email);
+  const { token } = await createToken(idctl.operator(), { user: owner.id, name: 'statements' });
+  program = idctl.client({ headers: { authorization: `Bearer ${token}` } });
+});
+afterAll(() => idctl.close());
+
+const reading = (client: Client, path: string) =>
+  tablesOf(async () => expect((await client.get(path)).status).toBe(200));
+
+test('the own account is read together with the credential, by one statement', async () => {
+  expect(await reading(browser, '/api/v1/me')).toEqual(['sessions']);
+  expect(await reading(program, '/api/v1/me')).toEqual(['access_tokens']);
+});
+
+test('after a change, the own account is read again', async () => {
+  const name = fresh('Grace');
+  const changed = await program.send('PATCH', '/api/v1/me', { body: { name } });
+  expect(changed).toMatchObject({ status: 200, body: { name } });
+  expect((await browser.get('/api/v1/me')).body).toEqual(changed.body);
+});
