@@ -2,13 +2,16 @@ import { type Attributes, DataTypes, type Model, type ModelStatic } from 'sequel
 import type { Columns } from './columns.ts';
 import { dialectOfDatabase, selectAs } from './select.ts';
 
-/** The columns of a model as SQL, and the kinds of those that are not text or numbers. */
-interface Selected {
+/** The columns of a model as SQL. */
+interface ModelColumns<M extends Model> {
   list: string;
+  /** The kinds of the columns that are not text or numbers. */
   kinds: Columns;
+  /** Builds the model; null if the row does not have its columns, or an outer join found no row. */
+  build(row: object): M | null;
 }
 
-const known = new WeakMap<object, Selected>();
+const known = new WeakMap<object, Map<string, object>>();
 
 /**
  * The row with this value in a column, as a model, or null. For reads at every sign-in: the ORM
@@ -21,30 +24,47 @@ export async function readRow<M extends Model>(
 ): Promise<M | null> {
   // SQLite has a single writer, and cannot lock rows.
   const locking = lock === undefined || dialectOfDatabase() === 'sqlite' ? '' : ` FOR ${lock}`;
-  const { list, kinds } = columnsOf(model);
+  const { list, kinds, build } = columnsAt(model);
   const [row] = await selectAs<object>(
     `SELECT ${list} FROM ${model.getTableName()} WHERE ${column} = $1${locking}`,
     [value],
     { prepared: true, columns: kinds },
   );
-  if (row === undefined) return null;
-  // The query selects the columns of the model.
-  return model.build(row as Attributes<M>, { isNewRecord: false, raw: true });
+  return row === undefined ? null : build(row);
 }
 
-function columnsOf(model: ModelStatic<Model>): Selected {
-  const before = known.get(model);
-  if (before !== undefined) return before;
+/** The columns of a model, for a query that joins several tables and calls this one `alias`. */
+export function columnsAt<M extends Model>(model: ModelStatic<M>, alias = ''): ModelColumns<M> {
+  const ofModel = known.get(model) ?? new Map<string, object>();
+  known.set(model, ofModel);
+  const columns = ofModel.get(alias) ?? describe(model, alias === '' ? '' : `${alias}.`);
+  ofModel.set(alias, columns);
+  // The entry was made for this model.
+  return columns as ModelColumns<M>;
+}
+
+function describe<M extends Model>(model: ModelStatic<M>, prefix: string): ModelColumns<M> {
   const attributes = Object.entries(model.getAttributes());
-  const list = attributes.map(([name, { field }]) => `${field} AS "${name}"`).join(', ');
-  const kinds = Object.fromEntries(
-    attributes.flatMap(([name, { type }]) => {
-      const kind = kindOf(type);
-      return kind === null ? [] : [[name, kind] as const];
-    }),
-  );
-  known.set(model, { list, kinds });
-  return { list, kinds };
+  const [key = ''] = model.primaryKeyAttributes;
+  return {
+    list: attributes
+      .map(([name, { field }]) => `${prefix}${field} AS "${prefix}${name}"`)
+      .join(', '),
+    kinds: Object.fromEntries(
+      attributes.flatMap(([name, { type }]) => {
+        const kind = kindOf(type);
+        return kind === null ? [] : [[`${prefix}${name}`, kind] as const];
+      }),
+    ),
+    build(row) {
+      const found = new Map<string, unknown>(Object.entries(row));
+      if ((found.get(`${prefix}${key}`) ?? null) === null) return null;
+      const values = attributes.map(([name]) => [name, found.get(`${prefix}${name}`)] as const);
+      // The query selects the columns of the model.
+      const own = Object.fromEntries(values) as Attributes<M>;
+      return model.build(own, { isNewRecord: false, raw: true });
+    },
+  };
 }
 
 function kindOf(type: unknown) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
+import { createProject } from '../../src/services/tenancy/projects/operations.ts';
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -10,11 +11,13 @@ let idctl: Idctl;
 let browser: Client;
 let program: Client;
 let org: string;
+let project: string;
 beforeAll(async () => {
   idctl = await openIdctl();
   const owner = await person(idctl);
   org = (await organization(idctl)).slug;
   await addMember(idctl.operator(), { org, email: `${owner.email}`, role: 'owner' });
+  project = (await createProject(idctl.operator(), { org, name: fresh('web') })).slug;
   browser = await signedIn(idctl, owner.email);
   const { token } = await createToken(idctl.operator(), { user: owner.id, name: 'statements' });
   program = idctl.client({ headers: { authorization: `Bearer ${token}` } });
@@ -34,4 +37,11 @@ test('after a change, the own account is read again', async () => {
   const changed = await program.send('PATCH', '/api/v1/me', { body: { name } });
   expect(changed).toMatchObject({ status: 200, body: { name } });
   expect((await browser.get('/api/v1/me')).body).toEqual(changed.body);
+});
+
+test('organization and project are read together with the role, by one statement', async () => {
+  const asked = ['access_tokens', 'organizations'];
+  expect(await reading(program, `/api/v1/orgs/${org}`)).toEqual(asked);
+  const members = `/api/v1/orgs/${org}/projects/${project}/members`;
+  expect((await reading(program, members)).slice(0, 2)).toEqual(asked);
 });

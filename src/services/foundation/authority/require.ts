@@ -1,16 +1,16 @@
 import type { Actor, Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
 import type { TokenScope } from '../../../database/models/access-token.ts';
-import { Membership, type Role, roles } from '../../../database/models/membership.ts';
-import { Organization } from '../../../database/models/organization.ts';
+import { type Role, roles } from '../../../database/models/membership.ts';
+import type { Organization } from '../../../database/models/organization.ts';
 import { Project, type ProjectRole } from '../../../database/models/project.ts';
-import { ProjectMembership } from '../../../database/models/project-membership.ts';
 import type { SetupPart } from '../../../database/models/setup-link.ts';
 import { Refusal } from '../../../errors.ts';
 import { isUuid } from '../fields.ts';
 import { outranks } from '../project-roles.ts';
 import { findLiving } from './setup-links.sql.ts';
 import { rightsOfParts } from './setup-parts.ts';
+import { findStanding } from './standing.sql.ts';
 import {
   authority,
   type OrganizationRight,
@@ -75,7 +75,7 @@ export async function requireAuthority(
   operation: OrganizationRight,
   org: string,
 ): Promise<Standing> {
-  const standing = await requireStanding(ctx, org);
+  const standing = await requireStanding(ctx, { org });
   if (ctx.actor.kind === 'setupLink') requirePart(ctx.actor.parts, operation);
   else if (!isAllowed(standing.role, operation)) throw notAllowed(standing, operation);
   requireCredential(ctx, operation);
@@ -111,15 +111,14 @@ export async function requireProjectAuthority(
 ): Promise<Within> {
   if (ctx.actor.kind === 'setupLink')
     throw new Refusal('forbidden', 'A setup link does not open projects.');
-  const standing = await requireStanding(ctx, at.org);
-  const project = await findProject(standing.organization, at.project);
+  const { organization, role, project, projectRole } = await requireStanding(ctx, at);
   const allowed =
-    isAllowed(standing.role, operation) || (await isAllowedInside(ctx.actor, operation, project));
+    isAllowed(role, operation) || (projectRole !== null && isEnoughInside(projectRole, operation));
   // The refusal comes first: outsiders must not learn whether the project exists.
-  if (!allowed) throw notAllowed(standing, operation);
+  if (!allowed) throw notAllowed({ organization }, operation);
   if (project === null) throw noProject(at.project);
   requireCredential(ctx, operation);
-  return { ...standing, project };
+  return { organization, role, project };
 }
 
 /** Whether the role in the organization is enough for the operation. */
@@ -127,23 +126,12 @@ export function isAllowed(role: Standing['role'], operation: OrganizationRight |
   return role === 'operator' || roles.indexOf(role) >= roles.indexOf(authority[operation].least);
 }
 
-async function isAllowedInside(
-  actor: Actor,
-  operation: ProjectRight,
-  project: Project | null,
-): Promise<boolean> {
-  if (actor.kind !== 'user' || project === null) return false;
-  const key = { projectId: project.id, accountId: actor.accountId };
-  const membership = await ProjectMembership.findOne({ where: key });
-  return membership !== null && isEnoughInside(membership.role, operation);
-}
-
 /** Whether the role in the project is enough for the operation. */
 export function isEnoughInside(role: ProjectRole, operation: ProjectRight): boolean {
   return !outranks(authority[operation].orInProject, role);
 }
 
-function notAllowed({ organization }: Standing, operation: Right): Refusal {
+function notAllowed({ organization }: Pick<Standing, 'organization'>, operation: Right): Refusal {
   const { least, orInProject } = ruleOf(operation);
   const otherwise = orInProject === undefined ? '' : `, or ${orInProject} in the project`;
   return new Refusal(
@@ -152,34 +140,29 @@ function notAllowed({ organization }: Standing, operation: Right): Refusal {
   );
 }
 
-async function requireStanding(ctx: Context, org: string): Promise<Standing> {
-  requireSomeone(ctx.actor);
-  const organization = await Organization.findOne({
-    where: isUuid(org) ? { id: org.toLowerCase() } : { slug: org },
-  });
-  const role = organization === null ? null : await roleIn(ctx, organization.id);
-  if (organization !== null && role !== null) return { organization, role };
-  throw new Refusal('not_found', `There is no organization ${JSON.stringify(org)}.`, {
+async function requireStanding(ctx: Context, at: { org: string; project?: string }) {
+  const { actor } = ctx;
+  requireSomeone(actor);
+  const found = await findStanding(actor.kind === 'user' ? actor.accountId : null, at);
+  const role = found === null ? null : await roleIn(ctx, found);
+  if (found !== null && role !== null) return { ...found, role };
+  throw new Refusal('not_found', `There is no organization ${JSON.stringify(at.org)}.`, {
     hint: { to: 'list them', operation: 'org.list' },
   });
 }
 
 async function roleIn(
   { actor, now }: Context,
-  organizationId: string,
+  { organization, role }: { organization: Organization; role: Role | null },
 ): Promise<Standing['role'] | null> {
   if (actor.kind === 'operator') return 'operator';
   if (actor.kind === 'setupLink') {
     // Read again, because a request that waits for a server may outlive its link.
     const link = await findLiving('id', actor.id, now);
     // What it saves waits for an owner, as what an admin saves (security I8).
-    return link?.organizationId === organizationId ? 'admin' : null;
+    return link?.organizationId === organization.id ? 'admin' : null;
   }
-  if (actor.kind !== 'user') return null;
-  const membership = await Membership.findOne({
-    where: { organizationId, accountId: actor.accountId },
-  });
-  return membership?.role ?? null;
+  return role;
 }
 
 /** Requires a session or, if a token is enough, a token with the right scope. */
@@ -233,10 +216,6 @@ function requireSomeone(actor: Actor): void {
   if (actor.kind === 'anonymous') throw new Refusal('unauthenticated', 'Sign in first.');
 }
 
-function findProject(organization: Pick<Organization, 'id'>, project: string) {
-  return Project.findOne({ where: whereProject(organization, project) });
-}
-
 function whereProject({ id: organizationId }: Pick<Organization, 'id'>, project: string) {
   const named = isUuid(project) ? { id: project.toLowerCase() } : { slug: project };
   return { organizationId, ...named };
@@ -247,7 +226,7 @@ export async function requireProject(
   organization: Pick<Organization, 'id'>,
   project: string,
 ): Promise<Project> {
-  const found = await findProject(organization, project);
+  const found = await Project.findOne({ where: whereProject(organization, project) });
   if (found === null) throw noProject(project);
   return found;
 }
