@@ -32,6 +32,13 @@ async function account(id: string, how: 'alone' | 'beside' = 'alone'): Promise<A
   return row;
 }
 
+/** The refresh token, or null if it is gone. */
+async function refreshToken(id: string): Promise<RefreshToken | null> {
+  const row = await readRow(RefreshToken, ['id', id], locks.whole);
+  if (row !== null) noteHolds('refreshToken', [id], 'whole');
+  return row;
+}
+
 /** Locks the accounts with these ids, without reading them. */
 async function accounts(ids: readonly string[], how: 'alone' | 'beside' = 'alone'): Promise<void> {
   const sorted = [...new Set(ids)].toSorted();
@@ -199,7 +206,7 @@ export const hold = {
   project: oneOf<Project, 'kept' | 'whole'>('project', Project),
   projectMembership: oneOf<ProjectMembership, 'whole'>('projectMembership', ProjectMembership),
   projects: allOf<Project>('project', Project),
-  refreshToken: oneOf<RefreshToken, 'whole'>('refreshToken', RefreshToken),
+  refreshToken,
   room,
   rows: holdRows,
   setupLink,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
-import { fresh, organization, person, signedIn } from '../support/builders.ts';
+import { fresh, organization, password, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { tablesOf } from '../support/statements.ts';
@@ -44,4 +44,22 @@ test('organization and project are read together with the role, by one statement
   expect(await reading(program, `/api/v1/orgs/${org}`)).toEqual(asked);
   const members = `/api/v1/orgs/${org}/projects/${project}/members`;
   expect((await reading(program, members)).slice(0, 2)).toEqual(asked);
+});
+
+test('a refresh reads token, session and account without the ORM', async () => {
+  const refresh = () => browser.post('/api/v1/auth/refresh');
+  const tables = await tablesOf(async () => expect((await refresh()).status).toBe(200));
+  expect(tables).toEqual([
+    ...['refresh_tokens', 'sessions'],
+    // The new token, the old one, and the use of the session.
+    ...['refresh_tokens', 'refresh_tokens', 'sessions'],
+  ]);
+});
+
+test('a sign-in ends the session of its browser without the ORM', async () => {
+  const { email } = await person(idctl);
+  const client = await signedIn(idctl, email);
+  const again = () => client.post('/api/v1/auth/login', { email, password });
+  const tables = await tablesOf(async () => expect((await again()).status).toBe(200));
+  expect(tables).not.toContain('ORM');
 });

@@ -3,7 +3,7 @@ import type { Actor, Context } from '../../../context.ts';
 import { Session, type SignInMethod } from '../../../database/models/session.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
-import { endByDomain, endPastSecondFactor } from './sessions.sql.ts';
+import { endByDomain, endById, endPastSecondFactor } from './sessions.sql.ts';
 import { namedSession, readToken } from './tokens.ts';
 
 type Which =
@@ -35,8 +35,9 @@ export async function endSessions(ctx: Context, which: Which): Promise<number> {
 }
 
 /** Ends one session and records it; false if it had ended before. Call it inside a transaction. */
-export async function endOneSession(ctx: Context, id: string, account: string): Promise<boolean> {
-  if ((await endSessions(ctx, { id })) === 0) return false;
+export async function endOneSession(ctx: Context, id: string): Promise<boolean> {
+  const account = await endById(id, ctx.now);
+  if (account === null) return false;
   const subject = { type: 'session', id };
   await recordEvent(ctx, { kind: 'session.ended', subject, data: { account } });
   return true;
@@ -57,9 +58,7 @@ export async function endShownSession(ctx: Context): Promise<boolean> {
   return transaction(async () => {
     let ended = false;
     for (const id of ids) {
-      const session = id === null ? null : await Session.findByPk(id);
-      if (session !== null && (await endOneSession(ctx, session.id, session.accountId)))
-        ended = true;
+      if (id !== null && (await endOneSession(ctx, id))) ended = true;
     }
     return ended;
   });

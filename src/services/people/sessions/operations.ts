@@ -15,6 +15,7 @@ import { ownOperation, ownOperationById } from '../accounts/own-operation.ts';
 import { endOneSession, endSessions, ownSessionOf } from './end.ts';
 import { areLive } from './live.sql.ts';
 import { givenRefreshToken, signedInView } from './schema.ts';
+import { readSession, rotateTo, type SessionOf, touchSession } from './sessions.sql.ts';
 import { keepRefreshToken, nextRefreshToken, readToken, signSession } from './tokens.ts';
 
 export const sessionView = z.object({
@@ -56,7 +57,7 @@ export const revokeSession = ownOperationById({
     transaction(async () => {
       const session = await Session.findOne({ where: { id: input.id, endedAt: null, ...whose } });
       if (session === null) throw new Refusal('not_found', `There is no live session ${input.id}.`);
-      await endOneSession(ctx, session.id, session.accountId);
+      await endOneSession(ctx, session.id);
       return viewSession(session, ownSessionOf(ctx.actor));
     }),
 });
@@ -101,13 +102,14 @@ export const refreshSession = operation({
     if (claims === null) throw ended();
     const renewed = await transaction(async () => {
       // Parallel uses of one token run one after the other.
-      const token = await hold.refreshToken({ id: claims.jti }, 'whole');
-      const session = token === null ? null : await findLiveSession(ctx, token.sessionId);
-      if (token === null || session === null) return null;
+      const token = await hold.refreshToken(claims.jti);
+      const found = token === null ? null : await readSession(token.sessionId);
+      if (token === null || found === null || !isLive(ctx, found)) return null;
+      const { session, account } = found;
       const successor = await successorOf(ctx, token, session);
-      if (successor === null) return endFamily(ctx, session);
-      await session.update({ lastSeenAt: ctx.now });
-      return signSession(ctx, session.account, session, successor);
+      if (successor === null) return endFamily(ctx, found);
+      await touchSession(session.id, ctx.now);
+      return signSession(ctx, account, session, successor);
     });
     if (renewed === null) throw ended();
     return renewed;
@@ -123,7 +125,7 @@ async function successorOf(
   if (token.rotatedAt === null) {
     const successor = await nextRefreshToken(ctx, session);
     await keepRefreshToken(session, successor);
-    await token.update({ rotatedAt: ctx.now, successorId: successor.id });
+    await rotateTo(successor.id, token.id, ctx.now);
     return successor;
   }
   if (ctx.now > after(token.rotatedAt, reuseGraceSeconds) || token.successorId === null)
@@ -131,18 +133,14 @@ async function successorOf(
   return RefreshToken.findByPk(token.successorId);
 }
 
-async function findLiveSession(ctx: Context, id: string): Promise<Session | null> {
-  const session = await Session.findByPk(id, {
-    include: { model: Account, as: 'account', required: true },
-  });
-  const live = session !== null && session.endedAt === null && session.expiresAt > ctx.now;
-  return live && session.account.disabledAt === null ? session : null;
+function isLive({ now }: Context, { session, account }: SessionOf): boolean {
+  return session.endedAt === null && session.expiresAt > now && account.disabledAt === null;
 }
 
 /** Ends a session and records the reuse. Returns null: a throw would roll back the end. */
-async function endFamily(ctx: Context, session: Session): Promise<null> {
-  await endSessions(ctx, { id: session.id });
-  const { id, account, organizationId } = session;
+async function endFamily(ctx: Context, { session, account }: SessionOf): Promise<null> {
+  const { id, organizationId } = session;
+  await endSessions(ctx, { id });
   const about = eventAbout('user', account, organizationId);
   await recordEvent(ctx, { kind: 'session.reuse.detected', ...about, data: { session: id } });
   return null;

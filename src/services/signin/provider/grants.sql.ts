@@ -119,11 +119,6 @@ export async function consumeRecord(
   return row;
 }
 
-/** Notes a use of the session. */
-export async function touchSession(id: string, now: Date): Promise<void> {
-  await execute('UPDATE sessions SET last_seen_at = $2 WHERE id = $1', [id, now]);
-}
-
 /** The id of the grant of a code or token; null if it is gone. */
 export async function findGrantId(recordId: string): Promise<string | null> {
   const [row] = await select<{ grantId: string }>(

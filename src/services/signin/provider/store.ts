@@ -5,6 +5,7 @@ import { transaction, unsynced } from '../../../database/transaction.ts';
 import { violatedUnique } from '../../../database/unique.ts';
 import { recordEvent } from '../../foundation/events/record.ts';
 import { requirePlace } from '../../foundation/limits/limit.ts';
+import { touchSession } from '../../people/sessions/sessions.sql.ts';
 import { eventOfClient } from '../../tenancy/clients/client.ts';
 import {
   consumeRecord,
@@ -15,7 +16,6 @@ import {
   findGrantId,
   insertRecord,
   type NewRecord,
-  touchSession,
 } from './grants.sql.ts';
 import { readRecord } from './read-once.ts';
 import { idOf } from './reading.sql.ts';
