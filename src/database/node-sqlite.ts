@@ -3,7 +3,7 @@ import { watchCommits } from './sqlite-checkpoints.ts';
 import {
   bindable,
   createFile,
-  isList,
+  hasPlaces,
   type OpenConnection,
   type Placed,
   placed,
@@ -93,8 +93,7 @@ function statements(database: DatabaseSync): (sql: string, of: SqlParameters) =>
     return { ...text, statement, columns: columnsOf(statement) };
   };
   return (sql, parameters) => {
-    // Without parameters, a `$1` is part of a text that Sequelize wrote into the statement.
-    const isPlaced = isList(parameters) && parameters.length > 0;
+    const isPlaced = hasPlaces(parameters);
     const key = isPlaced ? sql : `by name: ${sql}`;
     const prepared = kept.get(key) ?? prepare(isPlaced ? placed(sql) : { sql, numbers: [] });
     kept.delete(key);
@@ -120,7 +119,7 @@ type Values = [Record<string, SQLInputValue>, ...SQLInputValue[]];
 const noNames = {};
 
 function bound(prepared: Prepared, parameters: SqlParameters): Values {
-  if (isList(parameters)) return [noNames, ...valuesOf(prepared, parameters)];
+  if (hasPlaces(parameters)) return [noNames, ...valuesOf(prepared, parameters)];
   return [
     Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, bindable(value)])),
   ];

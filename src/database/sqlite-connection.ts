@@ -92,9 +92,12 @@ export function valuesOf({ numbers }: Placed, values: readonly unknown[]): SQLIn
   return numbers.map((number) => bindable(values[number - 1]));
 }
 
-/** Whether the values are a list. Array.isArray does not narrow readonly arrays. */
-export function isList(parameters: SqlParameters): parameters is readonly unknown[] {
-  return Array.isArray(parameters);
+/**
+ * Whether the statement has places for these values. Without values, a `$1` is part of a text or of a
+ * name: a release calls a model `Session$1`.
+ */
+export function hasPlaces(parameters: SqlParameters): parameters is readonly unknown[] {
+  return Array.isArray(parameters) && parameters.length > 0;
 }
 
 /** Converts a value to the form that SQLite stores. */

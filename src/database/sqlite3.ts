@@ -4,7 +4,7 @@ import { shellWord } from '../text/shell-word.ts';
 import {
   bindable,
   createFile,
-  isList,
+  hasPlaces,
   type OpenConnection,
   placed,
   type SqliteConnection,
@@ -140,7 +140,7 @@ function changed(database: Database, sql: string, parameters: SqlParameters) {
 
 /** The statement and its values, as the package takes them. */
 function bound(sql: string, parameters: SqlParameters): [string, unknown] {
-  if (isList(parameters)) {
+  if (hasPlaces(parameters)) {
     const statement = placed(sql);
     return [statement.sql, valuesOf(statement, parameters)];
   }

@@ -98,3 +98,11 @@ test('a statement may use its parameters in any order and several times', async 
   expect(await ask()).toEqual(found);
   expect(await transaction(ask)).toEqual(found);
 });
+
+test('without parameters, a `$1` belongs to a text or a name', async () => {
+  const rows = await select<{ of$1: string; text: string }>(
+    `SELECT of$1.slug AS of$1, '$1' AS text FROM organizations AS of$1`,
+    [],
+  );
+  expect(rows).toEqual([{ of$1: 'acme', text: '$1' }]);
+});
