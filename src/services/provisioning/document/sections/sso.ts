@@ -26,7 +26,7 @@ import type { OrganizationState } from './organization.ts';
 const kind = connectionKinds.sso.name;
 const { oidc, saml } = settingsOfKind;
 const secret = oidc.shape.clientSecret.unwrap().min(1);
-const { issuer, clientId, kind: protocol, ...others } = ssoSettings.shape;
+const { emailDomain, issuer, clientId, kind: protocol, ...others } = ssoSettings.shape;
 
 const inputWith = <Secret extends z.ZodType>(clientSecret: Secret) =>
   z
@@ -148,7 +148,7 @@ export const sso = {
   inFile: inputWith(namedSecret()),
   exported: z
     .object({
-      ...{ kind: protocol, issuer, clientId, clientSecret: unchanged },
+      ...{ kind: protocol, emailDomain, issuer, clientId, clientSecret: unchanged },
       ...{ metadataXml: z.string(), ...others },
     })
     .partial()
