@@ -40,6 +40,11 @@ export interface Behaviour {
 export interface Link {
   sequelize: Sequelize;
   dialect: 'sqlite' | 'postgres';
+  /**
+   * Resolves once all commits before the call are on the disk. Absent on PostgreSQL, whose commits
+   * wait themselves.
+   */
+  settled?: () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -86,6 +91,7 @@ async function toSqlite(address: Address, behaviour: Behaviour): Promise<Link> {
   return {
     sequelize,
     dialect: 'sqlite',
+    settled: driver.settled,
     async close() {
       await sequelize.close();
       await driver.close();

@@ -73,7 +73,11 @@ export async function openDatabase(options: Address & OpenOptions): Promise<Data
   const { sequelize } = link;
   const clock = options.clock ?? (() => performance.now());
   const { attempt, writable, failing } = watchWrites(sequelize, clock);
-  const endTransactions = serveTransactions(sequelize, { before: watchSchema(sequelize), attempt });
+  const endTransactions = serveTransactions(sequelize, {
+    before: watchSchema(sequelize),
+    attempt,
+    settled: link.settled,
+  });
   initModels(sequelize);
   serveStatements(sequelize);
   let closing: Promise<void> | undefined;

@@ -2,6 +2,7 @@ import { type Sequelize, Transaction } from 'sequelize';
 import { runOn } from './direct.ts';
 import { dropGeneration, generationOf, limitsOfTransaction } from './postgres-connection.ts';
 import { databaseRefusal, isReadOnly } from './refusals.ts';
+import { withoutSync } from './without-sync.ts';
 
 // Begins and ends Sequelize transactions directly. Sequelize's own code prints failures itself, not
 // to the log, and costs more than a short transaction.
@@ -16,7 +17,7 @@ export type Opened = Transaction & {
   forceCleanup(): Promise<void>;
 };
 
-/** Begins a write transaction. If `synced` is false, its commit need not wait for the disk. */
+/** Begins a write transaction. If `synced` is false, its commit does not wait for the disk. */
 export async function beginTransaction(
   sequelize: Sequelize,
   { synced }: { synced: boolean },
@@ -26,7 +27,8 @@ export async function beginTransaction(
   const opened = new Transaction(sequelize, options) as Opened;
   opened.begin = async () => {
     const sql = beginning(sequelize, opened, synced);
-    await runOn(sequelize, opened.connection, sql, []);
+    // The driver for SQLite reads `withoutSync`.
+    await withoutSync.run(!synced, () => runOn(sequelize, opened.connection, sql, []));
   };
   opened.rollback = () => endTransaction(sequelize, opened, 'ROLLBACK');
   await opened.prepareEnvironment(false);

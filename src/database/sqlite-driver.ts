@@ -8,7 +8,8 @@ import type {
 import { isReadOnlyFault, namedError } from './sqlite-errors.ts';
 import { watchFile } from './sqlite-file-watch.ts';
 import { type Connections, connections } from './sqlite-pool.ts';
-import { withoutSync } from './transaction.ts';
+import { syncWal } from './sqlite-sync.ts';
+import { withoutSync } from './without-sync.ts';
 
 // Imitates the `sqlite3` package for Sequelize 6, over connections of either driver. One writer
 // stays open, only for transactions. Other statements use a connection that refuses writes.
@@ -24,6 +25,8 @@ export interface SqliteDriver {
   read(sql: string, bind: readonly unknown[]): Promise<object[]>;
   /** Runs a statement on the connection of a transaction, without Sequelize. */
   run(connection: object, sql: string, bind: readonly unknown[]): Promise<object[]>;
+  /** Resolves once all commits before the call are on the disk. */
+  settled(): Promise<void>;
   /** Closes the open connections. Sequelize's own close does not know them. */
   close(): Promise<void>;
 }
@@ -31,7 +34,8 @@ export interface SqliteDriver {
 /** A driver for one file. The first statement opens the file with `open`. */
 export function sqliteDriver(open: OpenConnection, options: SqliteOptions): SqliteDriver {
   const place = watchFile(options.file);
-  const pool = connections(open, options, place);
+  const sync = syncWal(options.file);
+  const pool = connections(open, options, { place, sync });
   class Database extends Session {
     constructor(_file: string, _mode: number, opened: (error: Error | null) => void) {
       super(pool);
@@ -54,7 +58,11 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
           error ? reject(error) : resolve(rows),
         ),
       ),
-    close: pool.close,
+    settled: sync.settled,
+    async close() {
+      await sync.close();
+      await pool.close();
+    },
   };
 }
 

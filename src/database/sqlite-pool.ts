@@ -1,5 +1,6 @@
 import type { OpenConnection, SqliteConnection, SqliteOptions } from './sqlite-connection.ts';
 import { checkSeldom, type FileWatch } from './sqlite-file-watch.ts';
+import type { WalSync } from './sqlite-sync.ts';
 
 /** The connections of the process to its database file. */
 export interface Connections {
@@ -10,12 +11,19 @@ export interface Connections {
   close(): Promise<void>;
 }
 
+/** The files of a database, while it is open. */
+interface Files {
+  place: FileWatch;
+  sync: WalSync;
+}
+
 /** Opens each connection when it is first needed. */
 export function connections(
   open: OpenConnection,
   options: SqliteOptions,
-  place: FileWatch,
+  files: Files,
 ): Connections {
+  const { place } = files;
   let reader: Promise<SqliteConnection> | undefined;
   let idle: SqliteConnection | undefined;
   let closed = false;
@@ -23,7 +31,7 @@ export function connections(
   return {
     place,
     async reader() {
-      reader ??= openInPlace(open, options, false, place).catch((error) => {
+      reader ??= openInPlace(open, options, false, files).catch((error) => {
         reader = undefined;
         throw error;
       });
@@ -34,7 +42,7 @@ export function connections(
     async takeWriter() {
       const writer = idle;
       idle = undefined;
-      return writer ?? openInPlace(open, options, true, place);
+      return writer ?? openInPlace(open, options, true, files);
     },
     async giveBack(writer) {
       if ((await endsCleanly(writer)) && idle === undefined && !closed) idle = writer;
@@ -55,13 +63,14 @@ async function openInPlace(
   open: OpenConnection,
   options: SqliteOptions,
   writer: boolean,
-  place: FileWatch,
+  { place, sync }: Files,
 ): Promise<SqliteConnection> {
   const connection = await open(options, writer);
   try {
     // The first read creates the -wal and -shm files.
     await connection.all('SELECT 1 FROM sqlite_master LIMIT 1', []);
     place.taken();
+    if (writer) sync.open();
     return connection;
   } catch (error) {
     await connection.close();

@@ -10,6 +10,7 @@ import {
   type Opened,
 } from './opened-transaction.ts';
 import { countQuery, watchQueries } from './watch-queries.ts';
+import { withoutSync } from './without-sync.ts';
 
 /** Tracks whether the database stores writes. */
 export interface Writes {
@@ -37,9 +38,6 @@ interface Attempt {
 // SQLite, the writers of this process queue up before they compete with other processes.
 
 const ambient = new AsyncLocalStorage<Map<string, unknown>>();
-
-/** True around a transaction whose commit need not wait for the disk. */
-export const withoutSync = new AsyncLocalStorage<boolean>();
 
 // Sequelize rejects a raw AsyncLocalStorage, but calls only these four functions.
 Sequelize.useCLS({
@@ -155,6 +153,8 @@ export function assertNoTransaction(what: string): void {
 interface Around extends Pick<Writes, 'attempt'> {
   /** Runs before the transaction, and may refuse. */
   before(): Promise<void>;
+  /** Resolves once all commits before the call are on the disk. Absent if commits wait themselves. */
+  settled?: (() => Promise<void>) | undefined;
 }
 
 /** Makes `transaction` use this database, until the returned function is called. */
@@ -164,16 +164,21 @@ export function serveTransactions(sequelize: Sequelize, around: Around): () => P
   begin = async (work) => {
     inHand += 1;
     const attempt = around.attempt();
+    const waits = withoutSync.getStore() !== true;
+    const settled = waits ? around.settled : undefined;
     try {
       // `before` belongs to the turn, so that the last turn runs after all earlier transactions.
       const result = await turn(async () => {
         await around.before();
-        return transactionOn(sequelize, async () => {
+        const working = async () => {
           const done = await work();
           await attempt.worked();
           return done;
-        });
+        };
+        return transactionOn(sequelize, working, { synced: waits && settled === undefined });
       });
+      // After the turn: the next transaction does not wait for the disk.
+      await settled?.();
       attempt.committed();
       return result;
     } catch (error) {
@@ -207,8 +212,12 @@ export function transactionsInHand(): number {
 }
 
 /** Runs the work in a transaction of this Sequelize, even if `transaction` uses another one. */
-export async function transactionOn<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
-  const opened = await beginTransaction(sequelize, { synced: withoutSync.getStore() !== true });
+export async function transactionOn<T>(
+  sequelize: Sequelize,
+  work: () => Promise<T>,
+  { synced } = { synced: withoutSync.getStore() !== true },
+): Promise<T> {
+  const opened = await beginTransaction(sequelize, { synced });
   const noneInFlight = watchQueries(sequelize, opened);
   let result: T;
   try {

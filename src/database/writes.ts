@@ -4,7 +4,8 @@ import type { RefusalCode } from '../errors.ts';
 import { OutboxItem } from './models/outbox-item.ts';
 import { databaseRefusal } from './refusals.ts';
 import { select } from './select.ts';
-import { transaction, type Writes, withoutSync } from './transaction.ts';
+import { transaction, type Writes } from './transaction.ts';
+import { withoutSync } from './without-sync.ts';
 
 const patience = 10_000;
 const tryEvery = 5_000;

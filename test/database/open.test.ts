@@ -35,7 +35,7 @@ if (dialect === 'sqlite') {
     }
   });
 
-  test('every connection uses a write-ahead log, full synchronisation and foreign keys, and no busy timeout', async () => {
+  test('every connection uses a write-ahead log, syncs and foreign keys, and no busy timeout', async () => {
     const database = await openFreshDatabase();
     const settings = async () => {
       const names = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout'];
@@ -45,7 +45,8 @@ if (dialect === 'sqlite') {
     };
     try {
       expect(await settings()).toEqual(['wal', 2, 1, 0]);
-      expect(await transaction(settings)).toEqual(['wal', 2, 1, 0]);
+      // A commit does not wait for the disk, but its acknowledgement does (sync.test.ts).
+      expect(await transaction(settings)).toEqual(['wal', 1, 1, 0]);
     } finally {
       await database.close();
     }

@@ -97,6 +97,7 @@ describe('a database is not writable', { timeout: 60_000 }, () => {
       const gate = Promise.withResolvers<void>();
       const committed = transaction(() => gate.promise);
       const failed = transaction(async () => {
+        await committed;
         throw new Refusal('database_busy', 'The database is busy.');
       });
       time += 9_000;

@@ -73,7 +73,7 @@ const hot: Record<string, RegExp> = {
   'the count of a limit': /INSERT\s+INTO counters/,
   'the account of an address': /FROM accounts .*email = /s,
   'the account of an external identity': /FROM identities/,
-  'the token of a refresh': /FROM refresh_tokens AS RefreshToken/,
+  'the token of a refresh': /FROM refresh_tokens WHERE id/,
   'the end of a refresh token': /UPDATE refresh_tokens SET/,
   'the end of a session': /UPDATE sessions SET ended_at/,
   'a SCIM filter by a key': /WITH found/,
