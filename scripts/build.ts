@@ -83,13 +83,14 @@ await compile();
 async function writePrograms(): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
-    // The program, and the code of four threads that it starts.
+    // The program, and the code of five threads that it starts.
     input: [
       source('main.ts'),
       source('database/sqlite-reader.ts'),
       source('database/sqlite-checkpointer.ts'),
       source('database/sqlite-copier.ts'),
       source('http/body/body-worker.ts'),
+      source('outbound/saml/saml-worker.ts'),
     ],
     platform: 'node',
     external,

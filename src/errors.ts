@@ -121,7 +121,7 @@ interface RefusalOptions {
   /** The number of further faults, which `faults` leaves out. */
   moreFaults?: number;
   /** Seconds until a new attempt can succeed, for `limited` and `overloaded`. */
-  retryAfter?: number;
+  retryAfter?: number | undefined;
   /** More public members of the problem object. */
   extra?: Record<string, unknown>;
   /** A token for the caller to continue with. HTTP sends it in a cookie, never in a body. */

@@ -80,7 +80,6 @@ export const ofSaml: Mutation[] = [
       'throw error',
       'looks and lasts',
     ],
-    ['that failures after decryption last alike', 'await end;', '', 'looks and lasts'],
     [
       'that a response is verified before decryption',
       "isNamed(assertion, ns.assertion, 'EncryptedAssertion'))\n    return readEncrypted(assertion, isCovered,",
@@ -185,6 +184,43 @@ export const ofSaml: Mutation[] = [
   ...of('markup', 'cost', [
     ['the number of namespaces', 'namespaces > maxNamespaces', 'false', '60 namespace'],
   ]),
+  ...of('thread', 'encrypted', [
+    ['that failures after decryption last alike', 'if (isUnusable(error))', 'if (false)', 'lasts'],
+  ]),
+  ...of('thread', 'cost', [
+    [
+      'the thread',
+      'return thread.ask({ connection, response, expected });',
+      "return import('./verify.ts').then((one) => one.verifyResponse(connection, response, expected));",
+      'other work',
+    ],
+    ['the turns of tenants', 'samlTurns.run(connection.tenant,', "samlTurns.run('',", 'many'],
+    ['that the wait for a turn ends', 'ask, waiting)', 'ask)', 'five seconds'],
+    [
+      'that the turn ends before the delay of a failure',
+      'return thread.ask({ connection, response, expected });',
+      'return thread.ask({ connection, response, expected }).finally(() => pause(failureTakes));',
+      'not the turn',
+    ],
+  ]),
+  {
+    rule: 'S11',
+    without: 'that the creator of an organization is its tenant',
+    file: 'src/services/signin/methods/saml.ts',
+    from: 'turnKeyOf(await requireSamlParty(organizationId))',
+    to: 'organizationId',
+    test: 'test/security/turns.test.ts',
+    named: 'answers of SAML',
+  },
+  {
+    rule: 'S11',
+    without: 'the end of a thread that takes too long',
+    file: 'src/host/thread.ts',
+    from: 'fail(limit.late());\n          void worker.terminate();',
+    to: 'fail(limit.late());',
+    test: 'test/pure/thread.test.ts',
+    named: 'too long',
+  },
   ...of('verify', 'cost', [
     [
       'that only the first tag is parsed',

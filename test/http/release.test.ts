@@ -1,14 +1,25 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { fresh } from '../support/builders.ts';
 import type { Daemon } from '../support/daemon.ts';
-import { type Installation, install } from '../support/installation.ts';
+import { createClient } from '../support/http.ts';
+import { baseUrl, type Installation, install } from '../support/installation.ts';
+import { samlConnected, signInBySaml } from '../support/saml.ts';
 
 // Tests what only a release can lack. The other HTTP tests run the sources in their own process.
 
 let site: Installation;
 let daemon: Daemon;
+let operator: () => Context;
+let bySaml: Awaited<ReturnType<typeof samlConnected>>;
 
 beforeAll(async () => {
-  site = await install();
+  site = await install({
+    prepare: async (byOperator) => {
+      operator = byOperator;
+      bySaml = await samlConnected({ operator });
+    },
+  });
   daemon = await site.serve();
 });
 afterAll(() => site.close());
@@ -54,4 +65,11 @@ test('in a release, a person can sign in, and a slow SCIM filter is answered', a
   // On a busy machine, the reading thread may start too late for its first query.
   const ask = async () => (await get(path, { authorization: `Bearer ${token}` })).status;
   await expect.poll(ask, { timeout: 60_000 }).toBe(200);
+});
+
+test('in a release, a person can sign in by SAML', async () => {
+  const client = () => createClient(daemon.url, { keepCookies: true });
+  const email = `${fresh('ada')}@${bySaml.domain}`;
+  const { answer } = await signInBySaml({ operator, baseUrl, client }, bySaml, { email });
+  expect(answer).toMatchObject({ status: 200, body: { user: { email } } });
 });

@@ -1,6 +1,9 @@
+import { createPrivateKey } from 'node:crypto';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
-import { requestIn, verifyResponse } from '../../src/outbound/saml/verify.ts';
+import { samlTurns, verifyInThread } from '../../src/outbound/saml/thread.ts';
+import { requestIn } from '../../src/outbound/saml/verify.ts';
 import { encoded, samlNow, samlProvider, swap } from '../support/saml-provider.ts';
 
 // Security O15, X11: what a response of a stranger costs. Every stranger can post one.
@@ -12,7 +15,7 @@ const strangers = await Promise.all(
 );
 
 const verify = (field: string, certificates = connection.provider.certificates) =>
-  verifyResponse({ ...connection, provider: { ...connection.provider, certificates } }, field, {
+  verifyInThread({ ...connection, provider: { ...connection.provider, certificates } }, field, {
     requestId,
     now: samlNow,
   });
@@ -52,6 +55,65 @@ test('O15 the document is not read before a certificate fits the signature', asy
   const accepted = await fastest(() => verify(valid));
   const refused = await fastest(() => expect(verify(changed)).rejects.toThrow());
   expect(refused).toBeLessThan(accepted / 2);
+});
+
+const withManyGroups = () => provider.respond({ attributes: groups(900), signs: 'both' });
+
+const groups = (count: number) =>
+  `<saml:Attribute Name="groups">${'<saml:AttributeValue>a</saml:AttributeValue>'.repeat(count)}</saml:Attribute>`;
+
+test('X11 the main thread does other work while a response is verified', async () => {
+  const verifying = { done: false };
+  const proof = verify(withManyGroups()).finally(() => {
+    verifying.done = true;
+  });
+  let turns = 0;
+  while (!verifying.done) {
+    await yieldToEventLoop();
+    turns += 1;
+  }
+  await proof;
+  expect(turns).toBeGreaterThan(100);
+});
+
+const as = (tenant: string, field: string) =>
+  verifyInThread({ ...connection, tenant }, field, { requestId, now: samlNow });
+
+test('O15 a tenant with many responses does not delay the response of another', async () => {
+  const order: string[] = [];
+  const [many, one] = [withManyGroups(), provider.respond()];
+  const all = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) =>
+    as(name.slice(0, 1), name === 'b1' ? one : many).then(() => order.push(name)),
+  );
+  await Promise.all(all);
+  expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
+});
+
+test('O15 a failure after decryption takes its time, but not the turn of others', async () => {
+  const ours = await generateCertifiedKey('idctl', samlNow, 2048);
+  const { certificate } = ours;
+  const unusable = provider.respond({ signs: 'nothing', encrypting: { certificate } });
+  const decryptionKeys = [createPrivateKey(ours.privateKey)];
+  const expected = { requestId, now: samlNow };
+  const order: string[] = [];
+  const failing = verifyInThread({ ...connection, decryptionKeys }, unusable, expected).catch(() =>
+    order.push('failed'),
+  );
+  await as('other', provider.respond());
+  order.push('accepted');
+  await failing;
+  expect(order).toEqual(['accepted', 'failed']);
+});
+
+test('O15 a response whose turn does not come within five seconds is refused', async () => {
+  const held = Promise.withResolvers<void>();
+  const holding = samlTurns.run('other', () => held.promise);
+  await expect(as('acme', provider.respond())).rejects.toMatchObject({
+    ...{ code: 'overloaded', retryAfter: 5 },
+  });
+  held.resolve();
+  await holding;
+  await expect(as('acme', provider.respond())).resolves.toMatchObject({ subject: 'ada-1' });
 });
 
 const namespaces = (count: number) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
 import type { SamlConnection } from '../../src/outbound/saml/saml.ts';
-import { verifyResponse } from '../../src/outbound/saml/verify.ts';
+import { verifyInThread } from '../../src/outbound/saml/thread.ts';
 import { type Says, samlNow, samlProvider, swap } from '../support/saml-provider.ts';
 
 // Security S11: what idctl accepts, at its limits.
@@ -11,7 +11,7 @@ const { requestId } = provider;
 const at = (seconds: number) => new Date(samlNow.getTime() + seconds * 1000).toISOString();
 
 const verify = (says: Says, change: Partial<SamlConnection> = {}, now = samlNow) =>
-  verifyResponse({ ...provider.connection, ...change }, provider.respond(says), { requestId, now });
+  verifyInThread({ ...provider.connection, ...change }, provider.respond(says), { requestId, now });
 
 const more = 'http://www.w3.org/2001/04/xmldsig-more#';
 
@@ -51,7 +51,7 @@ test('S11 an expired certificate of the metadata still counts, and so does the s
   const own = await samlProvider(expired);
   const certificates = [provider.key.certificate, expired.certificate];
   const connection = { ...own.connection, provider: { ...own.connection.provider, certificates } };
-  const proof = await verifyResponse(connection, own.respond(), { requestId, now: samlNow });
+  const proof = await verifyInThread(connection, own.respond(), { requestId, now: samlNow });
   expect(proof.subject).toBe('ada-1');
 });
 

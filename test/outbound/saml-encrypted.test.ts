@@ -2,7 +2,7 @@ import { constants, createPrivateKey } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
 import { Refusal } from '../../src/errors.ts';
-import { verifyResponse } from '../../src/outbound/saml/verify.ts';
+import { verifyInThread } from '../../src/outbound/saml/thread.ts';
 import {
   type Encrypting,
   type Says,
@@ -21,7 +21,7 @@ const { requestId } = provider;
 const keyOf = (pem: string) => createPrivateKey(pem);
 const verify = (says: Says, keys = [ours.privateKey]) => {
   const connection = { ...provider.connection, decryptionKeys: keys.map(keyOf) };
-  return verifyResponse(connection, provider.respond(says), { requestId, now: samlNow });
+  return verifyInThread(connection, provider.respond(says), { requestId, now: samlNow });
 };
 const with11 = 'http://www.w3.org/2009/xmlenc11#';
 const xmlenc = 'http://www.w3.org/2001/04/xmlenc#';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
-import { verifyResponse } from '../../src/outbound/saml/verify.ts';
+import { verifyInThread } from '../../src/outbound/saml/thread.ts';
 import type { SamlReason } from '../../src/reasons.ts';
 import { encoded, type Says, samlNow, samlProvider, swap } from '../support/saml-provider.ts';
 
@@ -12,7 +12,7 @@ const stranger = await generateCertifiedKey('stranger', samlNow, 2048);
 const { connection, requestId } = provider;
 
 const verify = (field: string, change: Partial<typeof connection> = {}) =>
-  verifyResponse({ ...connection, ...change }, field, { requestId, now: samlNow });
+  verifyInThread({ ...connection, ...change }, field, { requestId, now: samlNow });
 
 interface Mode extends Says {
   mode: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { verifyResponse } from '../../src/outbound/saml/verify.ts';
+import { verifyInThread } from '../../src/outbound/saml/thread.ts';
 import { encoded, samlNow, samlProvider } from '../support/saml-provider.ts';
 
 // Security S11: the eight shapes of signature wrapping (Somorovsky and others, 2012). A person with
@@ -9,7 +9,7 @@ import { encoded, samlNow, samlProvider } from '../support/saml-provider.ts';
 const provider = await samlProvider();
 const { connection, requestId } = provider;
 const verify = (xml: string) =>
-  verifyResponse(connection, encoded(xml), { requestId, now: samlNow });
+  verifyInThread(connection, encoded(xml), { requestId, now: samlNow });
 
 const part = (xml: string, pattern: RegExp): string => {
   const [found] = pattern.exec(xml) ?? [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { verifyResponse } from '../../src/outbound/saml/verify.ts';
+import { verifyInThread } from '../../src/outbound/saml/thread.ts';
 import { samlNow, samlProvider } from '../support/saml-provider.ts';
 
 const provider = await samlProvider();
@@ -9,7 +9,7 @@ test.each(['assertion', 'response', 'both'] as const)(
   'S11 a response whose %s is signed gives the subject, the NameID and the attributes',
   async (signs) => {
     const expected = { requestId, now: samlNow };
-    const proof = await verifyResponse(connection, provider.respond({ signs }), expected);
+    const proof = await verifyInThread(connection, provider.respond({ signs }), expected);
     expect(proof).toEqual({
       issuer: 'https://idp.example.test/saml',
       subject: 'ada-1',

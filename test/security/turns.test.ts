@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { Organization } from '../../src/database/models/organization.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
+import { samlTurns } from '../../src/outbound/saml/thread.ts';
 import { turnsOf } from '../../src/services/foundation/limits/turns.ts';
 import { addMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
@@ -13,6 +14,7 @@ import { createProject } from '../../src/services/tenancy/projects/operations.ts
 import { fresh, organization, person, signedIn } from '../support/builders.ts';
 import type { Answer, Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
+import { samlConnected, signInBySaml } from '../support/saml.ts';
 import { scimClient } from '../support/scim-client.ts';
 
 // One organization does not delay the others: long work takes its turn (security O15).
@@ -264,6 +266,23 @@ describe('O15 organizations that one account created', () => {
       expect((await Promise.all(late)).map(({ status }) => status)).toEqual([200, 200]);
     },
   );
+
+  test('O15 organizations that one account created share a turn: answers of SAML providers', async () => {
+    const at = await samlConnected(idctl);
+    const { id: createdBy } = await person(idctl);
+    await transaction(() => Organization.update({ createdBy }, { where: { id: at.org.id } }));
+    const held = Promise.withResolvers<void>();
+    const holding = samlTurns.run('another', () => held.promise);
+    onTestFinished(() => held.resolve());
+    // If the answer had another key, it would get its turn before the second piece of this account.
+    const pieces = [1, 2].map(() => samlTurns.run(createdBy, async () => samlTurns.load().waiting));
+    const answering = signInBySaml(idctl, at, { email: `${fresh('ada')}@${at.domain}` });
+    await expect.poll(() => samlTurns.load().waiting, { interval: 5 }).toBe(3);
+    held.resolve();
+    await holding;
+    expect(await Promise.all(pieces)).toEqual([2, 1]);
+    expect((await answering).answer.status).toBe(200);
+  });
 
   test('O15 a job takes the same turn as the requests', async () => {
     const { id, send } = await provisioned(51);

@@ -94,6 +94,7 @@ export async function samlProvider(key?: CertifiedKey): Promise<SamlProvider> {
   shared ??= generateCertifiedKey('provider', new Date('2026-01-01T00:00:00Z'), 2048);
   const own = key ?? (await shared);
   const connection: SamlConnection = {
+    tenant: 'acme',
     provider: { entityId: 'https://idp.example.test/saml', certificates: [own.certificate] },
     entityId: 'https://id.example.test/auth/saml/acme/metadata',
     acsUrl: 'https://id.example.test/auth/saml/acme/acs',

@@ -3,7 +3,8 @@ import { providerFailed } from '../provider-refusal.ts';
 import { readMetadata, writeMetadata } from './metadata.ts';
 import { sendRequest } from './request.ts';
 import type { Saml } from './saml.ts';
-import { requestIn, verifyResponse } from './verify.ts';
+import { verifyInThread } from './thread.ts';
+import { requestIn } from './verify.ts';
 
 /** The network that SAML needs. */
 interface Network {
@@ -41,6 +42,6 @@ export function openSaml(network: () => Promise<Network>): Saml {
     async inResponseTo(field) {
       return requestIn(field);
     },
-    verify: verifyResponse,
+    verify: verifyInThread,
   };
 }

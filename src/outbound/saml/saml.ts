@@ -83,6 +83,8 @@ export type SamlSending =
 
 /** The connection that a response must belong to. */
 export interface SamlConnection {
+  /** Responses of one tenant do not delay those of others (security O15). */
+  tenant: string;
   /** Its certificates are PEM. */
   provider: { entityId: string; certificates: string[] };
   /** Our own entity id: the audience. */

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Element } from '@xmldom/xmldom';
 import { readAssertion } from './assertion.ts';
 import { decryptedText } from './decrypt.ts';
@@ -17,9 +16,6 @@ import { signedText } from './signature.ts';
 /** The maximum number of bytes of a decoded response. */
 const maxBytes = 256 * 1024;
 
-/** Every failure after decryption takes this many milliseconds. */
-const failureTakes = 250;
-
 type Stage = 'response' | 'assertion';
 
 interface Parsed {
@@ -33,12 +29,15 @@ interface Verification {
   expected: Expected;
 }
 
-/** Verifies a response (security S11); see `Saml`. */
-export async function verifyResponse(
+/**
+ * Verifies a response (security S11); see `Saml`. A thread does this (`thread.ts`), because it takes
+ * up to 200 ms.
+ */
+export function verifyResponse(
   connection: SamlConnection,
   field: string,
   expected: Expected,
-): Promise<SamlProof> {
+): SamlProof {
   const verification = { connection, expected };
   const arrived = parseResponse(decoded(field));
   checkPlaces(arrived.root, assertionsOf(arrived.root));
@@ -152,20 +151,19 @@ function readSigned(
 }
 
 // All organizations share the key. A member of one could send another's encrypted assertion to
-// their own connection, and learn from different failures what it says. So all of them are alike.
-async function readEncrypted(
+// their own connection, and learn from different failures what it says. So all of them are alike,
+// and last alike (`thread.ts`).
+function readEncrypted(
   encrypted: Element,
   isCovered: boolean,
   verification: Verification,
-): Promise<SamlProof> {
+): SamlProof {
   const decrypt = decryptedText(encrypted, verification.connection.decryptionKeys, isCovered);
-  const end = setTimeout(failureTakes);
   try {
     const document = parsed(decrypt(), maxBytes, 'assertion');
     checkPlaces(document.root, [document.root]);
     return readSigned(document, isCovered, verification);
   } catch (error) {
-    await end;
     throw samlRefused('assertion', 'assertion_unusable', error);
   }
 }

@@ -32,7 +32,7 @@ type Waiting = Pick<Context, 'memory' | 'actor'>;
 type Tenant = Pick<Organization, 'id' | 'createdBy'>;
 
 /** The key of an organization's turns. Each organization that the operator created has its own. */
-function keyOf({ id, createdBy }: Tenant): string {
+export function turnKeyOf({ id, createdBy }: Tenant): string {
   return createdBy ?? id;
 }
 
@@ -48,7 +48,7 @@ export async function inTurn<T>(
 ): Promise<T> {
   if (actor.kind === 'operator') return work();
   assertNoTransaction('waiting for a turn');
-  return turnsOf({ memory })[kind].run(keyOf(organization), work, {
+  return turnsOf({ memory })[kind].run(turnKeyOf(organization), work, {
     patience,
     late: () => tooBusy[kind](),
   });
@@ -61,7 +61,7 @@ export function inTurnOfJob<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   assertNoTransaction('waiting for a turn');
-  return turnsOf(process).computing.run(keyOf(organization), work);
+  return turnsOf(process).computing.run(turnKeyOf(organization), work);
 }
 
 const hint = 'Wait until an earlier request has ended, then try again.';

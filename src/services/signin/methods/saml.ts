@@ -11,6 +11,7 @@ import { Refusal } from '../../../errors.ts';
 import type { SamlProof, SamlSending } from '../../../outbound/saml/saml.ts';
 import { ref } from '../../foundation/fields.ts';
 import { samlDecryptionKeys, samlSigner } from '../../foundation/keys/saml-key.ts';
+import { turnKeyOf } from '../../foundation/limits/turns.ts';
 import { signInFailed } from '../../people/sessions/schema.ts';
 import { redirectUriOf } from '../../tenancy/connections/sso.ts';
 import { readAttributes } from '../../tenancy/sso/attributes.ts';
@@ -121,7 +122,7 @@ export async function takeSamlAnswer(ctx: Context, input: z.output<typeof samlAn
 }
 
 async function findSaml(org: string): Promise<SsoConnection> {
-  const organizationId = await requireSamlParty(org);
+  const { id: organizationId } = await requireSamlParty(org);
   const where = { organizationId, kind: 'saml' as const, enabled: true };
   const connection = await SsoConnection.findOne({ where });
   if (connection === null) throw signInFailed('connection_changed');
@@ -136,6 +137,7 @@ async function verify(
   const { certificates } = requireMetadata(connection);
   const { issuer: entityId, organizationId, subjectAttribute, encryptAssertions } = connection;
   const expected = {
+    tenant: turnKeyOf(await requireSamlParty(organizationId)),
     provider: { entityId, certificates: certificates.map(({ pem }) => pem) },
     ...ourSaml(ctx, organizationId),
     subjectAttribute,

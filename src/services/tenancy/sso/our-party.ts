@@ -22,7 +22,7 @@ export const showOurMetadata = operation({
   input: z.strictObject({ org: ref }),
   output: z.string(),
   run: async (ctx, { org }) => {
-    const organizationId = await requireSamlParty(org);
+    const { id: organizationId } = await requireSamlParty(org);
     const connection = await SsoConnection.findOne({ where: { organizationId } });
     const { signing, encryption } = await samlCertificates(ctx);
     return ctx.outbound.saml.ourMetadata({
@@ -34,13 +34,14 @@ export const showOurMetadata = operation({
 });
 
 /**
- * The id of the organization that the path of an endpoint names. Refuses with `not_found`. The
+ * The organization that the path of an endpoint names, with its creator. Refuses with `not_found`. The
  * endpoints are public and take no slug, so that strangers cannot find out the names of organizations.
  */
-export async function requireSamlParty(org: string): Promise<string> {
+export async function requireSamlParty(org: string): Promise<Organization> {
   if (isUuid(org)) {
-    const organization = await Organization.findByPk(org.toLowerCase(), { attributes: ['id'] });
-    if (organization !== null) return organization.id;
+    const attributes = ['id', 'createdBy'];
+    const organization = await Organization.findByPk(org.toLowerCase(), { attributes });
+    if (organization !== null) return organization;
   }
   throw new Refusal('not_found', 'There is no such organization.');
 }

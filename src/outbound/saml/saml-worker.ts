@@ -1,0 +1,11 @@
+import { answerQuestions } from '../../host/thread.ts';
+import type { SamlProof } from './saml.ts';
+import type { SamlQuestion } from './thread.ts';
+import { verifyResponse } from './verify.ts';
+
+// The thread that verifies responses.
+
+answerQuestions(
+  ({ connection, response, expected }: SamlQuestion): SamlProof =>
+    verifyResponse(connection, response, expected),
+);
