@@ -45,7 +45,7 @@ if (run(checkout, 'git', 'status', '--porcelain') !== '')
   say('This checkout has changes that are not committed. The release does not contain them.');
 if (existsSync(release) && !isRelease(release))
   throw new Error(`${release} is neither empty nor a release`);
-const version = versionOf(checkout, { commit, date });
+const version = versionOf(checkout, { commit, time: Number(time) });
 const work = mkdtempSync(join(tmpdir(), 'idctl-release-'));
 const made = join(work, 'release');
 try {

@@ -1,11 +1,12 @@
 import { run } from './tree.ts';
 
 /**
- * The version of a commit. At a tag such as v0.2.0, it is 0.2.0. After it, the version has the day
- * and the commit: 0.2.0+20261201.abc1234 is newer than 0.2.0 and older than 0.2.1, for npm and dpkg.
- * Without a tag, the version in package.json counts as the last one.
+ * The version of a commit. At a tag such as v0.2.0, it is 0.2.0. After it, the version has the
+ * commit and its time in UTC: 0.2.0+20261201153012.abc1234 is newer than 0.2.0 and older than 0.2.1.
+ * `dpkg` compares the time as a number. Without a tag, the version in package.json counts as the
+ * last one.
  */
-export function versionOf(checkout: string, { commit, date }: { commit: string; date: string }) {
+export function versionOf(checkout: string, { commit, time }: { commit: string; time: number }) {
   const written: string = JSON.parse(
     run(checkout, 'git', 'show', `${commit}:package.json`),
   ).version;
@@ -15,7 +16,8 @@ export function versionOf(checkout: string, { commit, date }: { commit: string; 
   if (isExact && tagged !== written)
     throw new Error(`The tag is v${tagged}, but package.json has the version ${written}.`);
   if (isExact) return written;
-  return `${tagged ?? written}+${date.replaceAll('-', '')}.${commit.slice(0, 7)}`;
+  const second = new Date(time * 1000).toISOString().slice(0, 19).replaceAll(/\D/g, '');
+  return `${tagged ?? written}+${second}.${commit.slice(0, 7)}`;
 }
 
 /** The last version tag of the commit's history, and whether the commit itself has it. */

@@ -11,14 +11,16 @@ import { imageTagOf, versionOf } from '../../scripts/release/version.ts';
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'idctl-version-'));
+  committed = '2026-12-01T12:00:00Z';
   git('init', '--quiet');
   write('0.1.0');
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+let committed: string;
 function git(...words: string[]): string {
   const named = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-  const env = { ...process.env, GIT_COMMITTER_DATE: '2026-12-01T12:00:00Z' };
+  const env = { ...process.env, GIT_COMMITTER_DATE: committed };
   return execFileSync('git', [...named, ...words], { cwd: folder, encoding: 'utf8', env }).trim();
 }
 
@@ -29,21 +31,21 @@ function write(version: string): void {
 }
 
 function versionNow(): string {
-  const [commit = '', date = ''] = git('log', '-1', '--format=%H %cs').split(' ');
-  return versionOf(folder, { commit, date });
+  const [commit = '', time] = git('log', '-1', '--format=%H %ct').split(' ');
+  return versionOf(folder, { commit, time: Number(time) });
 }
 
 const later = () => git('commit', '--quiet', '--allow-empty', '--message', 'later');
 
-test('a version is a tag, and a build after it sorts after it and names day and commit', () => {
+test('a version is a tag, and a build after it sorts after it and names time and commit', () => {
   const untagged = versionNow();
-  expect(untagged).toBe(`0.1.0+20261201.${git('rev-parse', '--short=7', 'HEAD')}`);
+  expect(untagged).toBe(`0.1.0+20261201120000.${git('rev-parse', '--short=7', 'HEAD')}`);
   write('0.2.0');
   git('tag', 'v0.2.0');
   expect(versionNow()).toBe('0.2.0');
   later();
   const between = versionNow();
-  expect(between).toBe(`0.2.0+20261201.${git('rev-parse', '--short=7', 'HEAD')}`);
+  expect(between).toBe(`0.2.0+20261201120000.${git('rev-parse', '--short=7', 'HEAD')}`);
   // Other tags do not count.
   git('tag', 'nightly');
   expect(versionNow()).toBe(between);
@@ -58,7 +60,25 @@ test('a version is a tag, and a build after it sorts after it and names day and 
     expect(version).toMatch(
       /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/,
     );
-  expect(imageTagOf(between)).toMatch(/^0\.2\.0-20261201\.[0-9a-f]{7}$/);
+  expect(imageTagOf(between)).toMatch(/^0\.2\.0-20261201120000\.[0-9a-f]{7}$/);
+});
+
+test('builds of one day sort by the time of their commits, in UTC', () => {
+  const built = [
+    '2026-12-01T23:59:58+01:00',
+    '2026-12-01T22:59:59Z',
+    '2026-12-02T00:30:00+01:00',
+    '2026-12-01T23:30:01Z',
+  ].map((time) => {
+    committed = time;
+    later();
+    return versionNow();
+  });
+  // Earlier builds had only the day.
+  const order = ['0.1.0+20261202.fffffff', ...built];
+  for (const [at, version] of order.entries())
+    for (const newer of order.slice(at + 1))
+      execFileSync('dpkg', ['--compare-versions', newer, 'gt', version]);
 });
 
 test('a tag that package.json contradicts, or that is not a version, is refused', () => {
