@@ -73,6 +73,25 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
     debian.run(`idctl init --yes --org Acme --owner ada@example.com \
       --base-url ${release.url} --owner-password-file /root/password`);
 
+  /**
+   * How many files of a daemon Node compiles again, although the daemon's user cannot keep the result.
+   * The daemon is one of another instance.
+   */
+  const notCompiled = () =>
+    debian.run(`cd /tmp; install -d -o idctl -m 700 other
+      cat >other/start <<'END'
+        export IDCTL_CONFIG=/tmp/other/idctl.yaml NODE_DEBUG_NATIVE=COMPILE_CACHE
+        idctl init --yes >/dev/null 2>&1
+        timeout 10 idctl serve --listen 127.0.0.1:0 >/tmp/other/log 2>&1
+        read=$(grep -c 'reading cache' /tmp/other/log)
+        found=$(grep -c 'reading cache .*success' /tmp/other/log)
+        [ "$found" -gt 300 ] && of=hundreds || of=$read
+        echo "$((read - found)) of $of"
+        ! [ -w /usr/lib/idctl/releases/*/dist/compiled ] || echo writable
+        find -L /usr/lib/idctl/releases/*/dist/compiled -writable
+END
+      runuser -u idctl -- sh /tmp/other/start; rm -r other`);
+
   /** The names of the database copies that were made before the migration to the next version. */
   const copies = () =>
     namesIn('var/lib/idctl').filter((name) => name.startsWith(`idctl.db.before-${nextMigration}-`));
@@ -95,6 +114,7 @@ describe.skipIf(skipped)('the package, in a fresh Debian 12', () => {
       expect(at(`usr/share/${path}`)).toBe(true);
 
     await setUp();
+    expect(await notCompiled()).toBe('0 of hundreds\n');
     const files = '/etc/idctl/idctl.yaml /etc/idctl/master.key /var/lib/idctl/idctl.db';
     expect(await debian.run(`stat --format %a:%U ${files} | uniq`)).toBe('600:idctl\n');
     expect(await debian.run(start.join('\n'))).toMatch(/^Daemon: +ready/m);
