@@ -132,7 +132,7 @@ export const ofSamlConnection: Mutation[] = [
       'S11',
       'that the metadata is read every day',
       refresh,
-      'metadataReadAt: { [Op.lte]: after(ctx.now, -daySeconds) },',
+      'metadataReadAt: dayAgo,',
       'metadataReadAt: null,',
       'reads it every day',
     ],
