@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { execute } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { requireAuthority } from '../../src/services/foundation/authority/require.ts';
-import { checkStored } from '../../src/services/instance/doctor/organization.ts';
+import { checkStored } from '../../src/services/instance/doctor/stored.ts';
 import { addMapping, removeMapping } from '../../src/services/provisioning/mappings/operations.ts';
 import { previewMappings } from '../../src/services/provisioning/mappings/preview.ts';
 import { planWaiting } from '../../src/services/provisioning/mappings/replan.ts';
@@ -621,7 +621,7 @@ test('doctor names mapped groups that SCIM does not push', async () => {
   const { client, org } = await mapped();
   const { organization } = await requireAuthority(idctl.operator(), 'mappings.see', org);
   const found = async () =>
-    (await checkStored(idctl.operator(), organization)).find(({ name }) =>
+    (await checkStored(idctl.operator(), [organization])).find(({ name }) =>
       name.startsWith('group mappings'),
     );
   expect(await found()).toMatchObject({ ok: true });

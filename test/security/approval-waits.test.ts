@@ -9,7 +9,7 @@ import { LdapConnection } from '../../src/database/models/ldap-connection.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { checkOrganization } from '../../src/services/instance/doctor/organization.ts';
+import { checkOrganizations } from '../../src/services/instance/doctor/organization.ts';
 import { saveLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { saveLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
@@ -66,7 +66,7 @@ async function site(approved: boolean) {
 }
 
 const doctor = async ({ id }: { id: string }) =>
-  checkOrganization(idctl.operator(), await Organization.findByPk(id, { rejectOnEmpty: true }));
+  checkOrganizations(idctl.operator(), [await Organization.findByPk(id, { rejectOnEmpty: true })]);
 
 /** Runs idctl on the host of the instance, in another process. */
 async function onHost(words: string[]) {

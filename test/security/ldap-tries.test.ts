@@ -3,7 +3,7 @@ import type { Context } from '../../src/context.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { Refusal } from '../../src/errors.ts';
 import { listEvents } from '../../src/services/foundation/events/operations.ts';
-import { checkOrganization } from '../../src/services/instance/doctor/organization.ts';
+import { checkOrganizations } from '../../src/services/instance/doctor/organization.ts';
 import { testLdap } from '../../src/services/signin/methods/ldap/test.ts';
 import { changeLdap } from '../../src/services/tenancy/ldap/operations.ts';
 import { testLdapInput } from '../../src/services/tenancy/ldap/schema.ts';
@@ -394,7 +394,7 @@ describe('L8 a bind password cannot be guessed', () => {
       const guess = { ...service, bindPassword: fresh('guess'), uri: directory.uri, tls: false };
       const { org } = await joined(idctl, { ...guess, ...words });
       const made = await Organization.findByPk(org.id, { rejectOnEmpty: true });
-      const checks = await checkOrganization(limited, made);
+      const checks = await checkOrganizations(limited, [made]);
       seen.push(checks.find(({ name }) => name.startsWith('directory'))?.message);
     }
     expect(binds).toBe(3);
@@ -411,7 +411,7 @@ describe('L8 a bind password cannot be guessed', () => {
     const { id: organizationId } = org;
     const organizationNow = await Organization.findByPk(organizationId, { rejectOnEmpty: true });
     const doctor = async () => {
-      const checks = await checkOrganization(idctl.operator(), organizationNow);
+      const checks = await checkOrganizations(idctl.operator(), [organizationNow]);
       return checks.find(({ name }) => name.startsWith('directory'));
     };
     // Refusals in the organization's own tests do not stop doctor.

@@ -6,7 +6,7 @@ import { Account } from '../../src/database/models/account.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { Refusal } from '../../src/errors.ts';
-import { checkStored } from '../../src/services/instance/doctor/organization.ts';
+import { checkStored } from '../../src/services/instance/doctor/stored.ts';
 import { createUser, disableUser } from '../../src/services/people/users/operations.ts';
 import { createLoginLink } from '../../src/services/signin/methods/link.ts';
 import { verifyDomain } from '../../src/services/tenancy/domains/operations.ts';
@@ -72,7 +72,7 @@ test('X9 the next command names an account without an address by its id, never b
   const nameless = { email: null, name: called, passwordHash: null };
   await transaction(() => Account.update(nameless, { where: { id: owner.id } }));
   const org = await Organization.findByPk(id, { rejectOnEmpty: true });
-  const checks = await checkStored(idctl.operator(), org);
+  const checks = await checkStored(idctl.operator(), [org]);
   const stuck = checks.find(({ name }) => name === `owners of ${slug}`);
   expect(stuck).toMatchObject({ ok: false, message: expect.stringContaining(called) });
   expect(await wordsOf(commandText(stuck?.hint))).toEqual(['user', 'login-link', owner.id]);

@@ -4,7 +4,7 @@ import { Event } from '../../src/database/models/event.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { transaction } from '../../src/database/transaction.ts';
-import { checkConnections } from '../../src/services/instance/doctor/connections.ts';
+import { checkOrganizations } from '../../src/services/instance/doctor/organization.ts';
 import { explain } from '../../src/services/signin/explain/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { changeSso } from '../../src/services/tenancy/sso/operations.ts';
@@ -199,7 +199,7 @@ describe('a SAML connection', () => {
     expect(ended).toMatchObject({ ok: true, hint: expect.stringMatching(/ended on \d{4}-/) });
     const where = { slug: org.slug };
     const found = await Organization.findOne({ where, rejectOnEmpty: true });
-    const [check] = await checkConnections(idctl.operator(), found);
+    const [check] = await checkOrganizations(idctl.operator(), [found]);
     expect([check?.ok, JSON.stringify(check?.hint)]).toEqual([
       true,
       expect.stringMatching(/ended on \d{4}-/),

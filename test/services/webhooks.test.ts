@@ -5,7 +5,7 @@ import { Organization } from '../../src/database/models/organization.ts';
 import { Webhook } from '../../src/database/models/webhook.ts';
 import { WebhookDelivery } from '../../src/database/models/webhook-delivery.ts';
 import { rehearse, transaction } from '../../src/database/transaction.ts';
-import { checkStored } from '../../src/services/instance/doctor/organization.ts';
+import { checkStored } from '../../src/services/instance/doctor/stored.ts';
 import { countBacklog } from '../../src/services/instance/upkeep.ts';
 import { addDomain, removeDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { deliverWebhooks } from '../../src/services/tenancy/webhooks/delivery/deliver.ts';
@@ -463,7 +463,7 @@ test('interface page: doctor names a webhook that accepts nothing, and a disable
   const { id } = await add();
   const organization = await Organization.findOne({ where: { slug }, rejectOnEmpty: true });
   const said = async () =>
-    (await checkStored(idctl.operator(), organization)).find(
+    (await checkStored(idctl.operator(), [organization])).find(
       ({ name }) => name === `webhooks of ${slug}`,
     );
   expect(await said()).toMatchObject({ ok: true, message: '1 in use' });

@@ -4,6 +4,7 @@ import { Account } from '../../database/models/account.ts';
 import { Organization } from '../../database/models/organization.ts';
 import { Session } from '../../database/models/session.ts';
 import { sizeOf } from '../../database/size.ts';
+import { inSlices } from '../../host/queue.ts';
 import { nextText, partsOf, plainText, withMore } from '../../next.ts';
 import { readVersion } from '../../version.ts';
 import { instant } from '../foundation/fields.ts';
@@ -14,7 +15,7 @@ import { digestedFile, lookAtDaemons, tellElsewhere, tellOlder, tellProxy } from
 import { failedFinding } from './doctor/check.ts';
 import { servesAnother } from './doctor/machine.ts';
 import { examineDaemon } from './doctor/network.ts';
-import { checkStored } from './doctor/organization.ts';
+import { checkStored } from './doctor/stored.ts';
 import { tellJump } from './doctor/sweep.ts';
 import { readLastMigration, summarizeOrganizations } from './instance.sql.ts';
 
@@ -127,11 +128,10 @@ async function askDaemon(ctx: Context, address: string, idle: boolean) {
 async function findProblems(ctx: Context): Promise<string[]> {
   const jump = await tellJump(ctx);
   const problems = jump === null ? [] : [`sweep: ${jump.message}`];
-  for (const organization of await Organization.findAll({ order: ['id'] })) {
-    for (const { name, ok, message } of await checkStored(ctx, organization)) {
+  await inSlices(await Organization.findAll({ order: ['id'] }), async (some) => {
+    for (const { name, ok, message } of await checkStored(ctx, some))
       if (!ok) problems.push(`${name}: ${message}`);
-    }
-  }
+  });
   return problems;
 }
 

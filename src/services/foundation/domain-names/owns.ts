@@ -28,13 +28,29 @@ export async function findVerifiedNames(organizationId: string): Promise<Set<str
 
 /** Whether the organization has any verified domain. */
 export async function hasVerifiedDomain(organizationId: string): Promise<boolean> {
-  return (await Domain.count({ where: { organizationId, state: 'Verified' } })) > 0;
+  return (await findVerifiers([organizationId])).length > 0;
+}
+
+/** The ids of those of the organizations that have any verified domain. */
+export async function findVerifiers(organizationIds: string[]): Promise<string[]> {
+  const domains = await Domain.findAll({
+    where: { organizationId: organizationIds, state: 'Verified' },
+    attributes: ['organizationId'],
+    group: ['organizationId'],
+  });
+  return domains.map(({ organizationId }) => organizationId);
 }
 
 /** The id of the organization that has verified the domain, or null. */
 export async function findOwner(name: string): Promise<string | null> {
-  const domain = await Domain.findOne({ where: { name, state: 'Verified' } });
-  return domain?.organizationId ?? null;
+  return (await findOwners([name])).get(name) ?? null;
+}
+
+/** The organizations that have verified the domains: their ids by domain. */
+export async function findOwners(names: string[]): Promise<Map<string, string>> {
+  if (names.length === 0) return new Map();
+  const domains = await Domain.findAll({ where: { name: names, state: 'Verified' } });
+  return new Map(domains.map(({ name, organizationId }) => [name, organizationId]));
 }
 
 /** Whether the domain is verified, or an enabled connection uses it (`trust.domains: off`). */

@@ -11,6 +11,7 @@ import { findWaiting } from '../../tenancy/connections/waiting.ts';
 import { type Rest, restOfDoctor } from '../../tenancy/ldap/bind-tries.ts';
 import { testSso } from '../../tenancy/sso/test.ts';
 import { type Check, check } from './check.ts';
+import { byOrganization, type Reader } from './reader.ts';
 
 interface Examination {
   ok: boolean;
@@ -18,24 +19,26 @@ interface Examination {
   steps: readonly Pick<Step, 'name' | 'ok' | 'hint'>[];
 }
 
-const checks: Record<
-  ConnectionKindName,
-  (ctx: Context, organization: Organization) => Promise<Check | null>
-> = { sso: checkSso, ldap: checkLdap };
+const readers: Record<ConnectionKindName, Reader> = { sso: readSso, ldap: readLdap };
 
-/** Tests the organization's connections; null for a kind that it does not have. */
-export function checkConnections(ctx: Context, organization: Organization) {
-  return Promise.all(Object.values(checks).map((run) => run(ctx, organization)));
+/** The tests of connections, each kind for the organizations that have it. */
+export const connectionReaders: Reader[] = Object.values(readers);
+
+async function readSso(ctx: Context, organizations: Organization[]) {
+  const organizationId = organizations.map(({ id }) => id);
+  const connectionsOf = byOrganization(await SsoConnection.findAll({ where: { organizationId } }));
+  return ({ id, slug }: Organization) => {
+    const [connection] = connectionsOf(id);
+    return connection === undefined ? null : checkSso(ctx, slug, connection);
+  };
 }
 
-async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
-  const connection = await SsoConnection.findOne({ where: { organizationId: id } });
-  if (connection === null) return null;
-  const { issuer, autoRemove, absentGroups } = connection;
+function checkSso(ctx: Context, slug: string, connection: SsoConnection): Promise<Check> {
+  const { organizationId: org, issuer, autoRemove, absentGroups } = connection;
   const groups = connection.kind === 'saml' ? 'its groups attribute' : connection.groupsClaim;
   return check(`single sign-on of ${slug}`, 'the provider answers, and accepts the client', () =>
     findingOf(slug, connection, { kind: connectionKinds.sso.name, at: issuer }, async () => {
-      const finding = ofExamination(await testSso(ctx, { org: id }), issuer);
+      const finding = ofExamination(await testSso(ctx, { org }), issuer);
       if (!finding.ok || !autoRemove || absentGroups === 'none') return finding;
       // Security I7: some providers omit the claim for people without groups.
       return right(finding.seen, [
@@ -51,15 +54,22 @@ async function checkSso(ctx: Context, { id, slug }: Organization): Promise<Check
   );
 }
 
-async function checkLdap(ctx: Context, { id, slug }: Organization): Promise<Check | null> {
-  const connection = await LdapConnection.findOne({ where: { organizationId: id } });
-  if (connection === null) return null;
-  const { uri } = connection;
+async function readLdap(ctx: Context, organizations: Organization[]) {
+  const organizationId = organizations.map(({ id }) => id);
+  const connectionsOf = byOrganization(await LdapConnection.findAll({ where: { organizationId } }));
+  return ({ id, slug }: Organization) => {
+    const [connection] = connectionsOf(id);
+    return connection === undefined ? null : checkLdap(ctx, slug, connection);
+  };
+}
+
+function checkLdap(ctx: Context, slug: string, connection: LdapConnection): Promise<Check> {
+  const { organizationId: org, uri } = connection;
   return check(`directory of ${slug}`, 'the directory answers, and the filter finds people', () =>
     findingOf(slug, connection, { kind: connectionKinds.ldap.name, at: uri }, async () => {
       const rest = await restOfDoctor(ctx, connection);
       if (rest !== null) return resting(slug, rest);
-      return ofExamination(await testLdap(ctx, { org: id }), uri);
+      return ofExamination(await testLdap(ctx, { org }), uri);
     }),
   );
 }

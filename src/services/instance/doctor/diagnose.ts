@@ -6,6 +6,7 @@ import { Account } from '../../../database/models/account.ts';
 import { OAuthApp } from '../../../database/models/app.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { right } from '../../../finding.ts';
+import { inSlices } from '../../../host/queue.ts';
 import type { Outbound } from '../../../outbound/outbound.ts';
 import { requireAuthority, requireOperator } from '../../foundation/authority/require.ts';
 import { ref } from '../../foundation/fields.ts';
@@ -22,7 +23,7 @@ import {
   servesAnother,
 } from './machine.ts';
 import { checkNetwork } from './network.ts';
-import { checkOrganization } from './organization.ts';
+import { checkOrganizations } from './organization.ts';
 import { checkSweep } from './sweep.ts';
 
 /**
@@ -64,9 +65,6 @@ interface Opened {
 
 type Input = z.output<typeof diagnoseInput>;
 type Diagnosis = z.output<typeof diagnosisView>;
-
-// The checks of an organization query a provider and a directory, which may take ten seconds.
-const atOnce = 8;
 
 /**
  * Checks everything that an instance needs, and the setup of its organizations. A broken part fails
@@ -118,10 +116,9 @@ async function checkOutside(ctx: Context, input: Input, idle: boolean, loaded: L
   );
   const seen = withMailAsFound(ctx, network);
   const found: Check[] = [];
-  for (let at = 0; at < organizations.length; at += atOnce) {
-    const some = organizations.slice(at, at + atOnce);
-    found.push(...(await Promise.all(some.map((each) => checkOrganization(seen, each)))).flat());
-  }
+  await inSlices(organizations, async (some) => {
+    found.push(...(await checkOrganizations(seen, some)));
+  });
   const daemon = idle ? null : await checkDaemon(ctx, loaded);
   const passkeys = await checkPasskeys(ctx);
   const sweep = await checkSweep(ctx, { confirm: input.confirmClock === true });

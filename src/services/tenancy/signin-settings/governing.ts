@@ -1,7 +1,7 @@
 import type { Context } from '../../../context.ts';
 import type { SignInMethod } from '../../../database/models/session.ts';
 import { domainOf } from '../../foundation/domain-names/canonical.ts';
-import { readGoverning } from './governing.sql.ts';
+import { readGoverning, readGoverningAmong } from './governing.sql.ts';
 
 /** The sign-in settings of spec §2.9, in its order, and `passkey`. */
 export const settingNames = [
@@ -70,7 +70,19 @@ export function findGoverningSettings(ctx: Context, email: string | null): Promi
 
 /** Like `findGoverningSettings`, for a canonical e-mail domain; '' for no domain. */
 export async function findGoverningDomain(ctx: Context, domain: string): Promise<Governing> {
-  const row = await readGoverning(domain, ctx.config.orgs.creation);
+  return governingOf(ctx, await readGoverning(domain, ctx.config.orgs.creation));
+}
+
+/** `findGoverningDomain` for many domains, by domain. */
+export async function findGoverningDomains(
+  ctx: Context,
+  domains: string[],
+): Promise<Map<string, Governing>> {
+  const rows = await readGoverningAmong(domains, ctx.config.orgs.creation);
+  return new Map(rows.map((row) => [row.domain, governingOf(ctx, row)]));
+}
+
+function governingOf(ctx: Context, row: Awaited<ReturnType<typeof readGoverning>>): Governing {
   return { organizationId: row.id, verified: row.owner !== null, settings: settingsOf(ctx, row) };
 }
 

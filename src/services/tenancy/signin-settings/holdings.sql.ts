@@ -81,3 +81,32 @@ export function readHoldings(
     { columns },
   );
 }
+
+/** What an owner has, and the organization that they own. */
+export type OwnerHolding = Holding & { organizationId: string };
+
+/** A row of the owners of several organizations, in order of organization and account. */
+export interface OwnerPlace {
+  organizationId: string;
+  accountId: string;
+}
+
+/**
+ * What the next owners after a place have, in order, up to the organization `last`. Leaves out
+ * disabled accounts.
+ */
+export function readOwnerHoldings(
+  after: OwnerPlace,
+  last: string,
+  limit: number,
+): Promise<OwnerHolding[]> {
+  return select<OwnerHolding>(
+    `SELECT m.organization_id AS "organizationId", ${factsOf()}
+       FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE m.role = 'owner' AND (m.organization_id, m.account_id) > ($1, $2)
+        AND m.organization_id <= $3 AND a.disabled_at IS NULL
+      ORDER BY m.organization_id, m.account_id LIMIT $4`,
+    [after.organizationId, after.accountId, last, limit],
+    { columns },
+  );
+}

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { hold } from '../../../database/hold.ts';
-import { Domain } from '../../../database/models/domain.ts';
 import { Organization } from '../../../database/models/organization.ts';
 import { SignInSettings } from '../../../database/models/sign-in-settings.ts';
 import { transaction } from '../../../database/transaction.ts';
+import { findVerifiers } from '../../foundation/domain-names/owns.ts';
 import { eventAbout, recordEvent } from '../../foundation/events/record.ts';
 import { ref } from '../../foundation/fields.ts';
 import { operation } from '../../foundation/operation.ts';
@@ -138,14 +138,20 @@ export function saysSomething(settings: SignInSettings | null): boolean {
   return settings !== null && settingNames.some((name) => settings[name] !== null);
 }
 
+/** Whether the organization does not govern any account: see `findWithoutAccounts`. */
+async function governsNoAccount(ctx: Context, { id }: Pick<Organization, 'id'>): Promise<boolean> {
+  return (await findWithoutAccounts(ctx, [id])).has(id);
+}
+
 /**
- * Whether the organization does not govern any account: it has no verified domain, and does not
- * govern as the only organization (security O1).
+ * Those of the organizations that do not govern any account: they have no verified domain, and do
+ * not govern as the only organization (security O1).
  */
-export async function governsNoAccount(
-  ctx: Context,
-  { id: organizationId }: Pick<Organization, 'id'>,
-): Promise<boolean> {
-  if ((await Domain.count({ where: { organizationId, state: 'Verified' } })) > 0) return false;
-  return (await findGoverningDomain(ctx, '')).organizationId !== organizationId;
+export async function findWithoutAccounts(ctx: Context, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const without = new Set(ids);
+  for (const id of await findVerifiers(ids)) without.delete(id);
+  const { organizationId } = await findGoverningDomain(ctx, '');
+  if (organizationId !== null) without.delete(organizationId);
+  return without;
 }

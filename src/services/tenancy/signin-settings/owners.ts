@@ -3,9 +3,11 @@ import { Account } from '../../../database/models/account.ts';
 import { Membership } from '../../../database/models/membership.ts';
 import type { Organization } from '../../../database/models/organization.ts';
 import { Refusal } from '../../../errors.ts';
+import { firstKey } from '../../foundation/page.ts';
 import { findPushedOwners } from '../memberships/memberships.sql.ts';
 import type { SignInRules } from './governing.ts';
-import { hasWayIn, type Planned } from './ways.ts';
+import { readOwnerHoldings } from './holdings.sql.ts';
+import { domainFor, findReaches, hasWayIn, isWayIn, type Planned } from './ways.ts';
 
 /** The owners that a change looks at: it holds rows that others are waiting for (security O15). */
 const maxJudged = 100;
@@ -21,7 +23,7 @@ export async function requireOwnersLetIn(
 ): Promise<void> {
   if (!takesAway(before, after)) return;
   const planned = { organizationId: organization.id, settings: after };
-  const owners = await findOwners(organization, maxJudged);
+  const owners = await findOwners(organization);
   if (owners.length === 0 || (await isAnyLetIn(ctx, organization, owners, planned))) return;
   throw lockedOut(organization, owners);
 }
@@ -37,7 +39,7 @@ export async function keepOwnersIn<Done>(
   change: () => Promise<Done>,
   { otherwise }: { otherwise: string },
 ): Promise<Done> {
-  const owners = await findOwners(organization, maxJudged);
+  const owners = await findOwners(organization);
   const before = await isAnyLetIn(ctx, organization, owners);
   const done = await change();
   if (before && !(await isAnyLetIn(ctx, organization, owners)))
@@ -67,15 +69,39 @@ async function isAnyLetIn(
   return false;
 }
 
-/** Counts the owners who are not disabled, and lists those without a way to sign in. */
-export async function findOwnersWithoutWay(ctx: Context, organization: Organization) {
-  const owners = await findOwners(organization);
-  const stuck: { called: string; ref: string }[] = [];
-  for (const owner of owners) {
-    if (await hasWayIn(ctx, owner)) continue;
-    stuck.push({ called: owner.email ?? owner.name, ref: owner.email ?? owner.id });
+/** The owners that one query reads. */
+const readAtOnce = 500;
+
+/** How many owners are not disabled, and the first of those without a way to sign in. */
+interface OwnersFound {
+  owners: number;
+  stuck: { called: string; ref: string }[];
+}
+
+/**
+ * Counts the owners who are not disabled, and lists the first `max` without a way to sign in, in
+ * every organization whose id is between the two. Returns a function of the organization's id.
+ */
+export async function findOwnersWithoutWay(
+  ctx: Context,
+  { first, last, max }: { first: string; last: string; max: number },
+): Promise<(organizationId: string) => OwnersFound> {
+  const found = new Map<string, OwnersFound>();
+  const foundIn = (organizationId: string) => found.get(organizationId) ?? { owners: 0, stuck: [] };
+  let after = { organizationId: first, accountId: firstKey };
+  for (;;) {
+    const holdings = await readOwnerHoldings(after, last, readAtOnce);
+    const reachFor = await findReaches(ctx, holdings.map(domainFor));
+    for (const holding of holdings) {
+      const { id, organizationId, email, name } = holding;
+      after = { organizationId, accountId: id };
+      const { owners, stuck } = foundIn(organizationId);
+      if (stuck.length < max && !isWayIn(ctx, holding, reachFor(domainFor(holding))))
+        stuck.push({ called: email ?? name, ref: email ?? id });
+      found.set(organizationId, { owners: owners + 1, stuck });
+    }
+    if (holdings.length < readAtOnce) return foundIn;
   }
-  return { owners: owners.length, stuck };
 }
 
 /** Whether the change of the settings takes a way to sign in from anyone. */
@@ -85,15 +111,12 @@ export function takesAway(before: SignInRules, after: SignInRules): boolean {
   return ways.some((way) => before[way] && !after[way]);
 }
 
-async function findOwners(
-  { id: organizationId }: Organization,
-  limit?: number,
-): Promise<Account[]> {
+async function findOwners({ id: organizationId }: Organization): Promise<Account[]> {
   const memberships = await Membership.findAll({
     where: { organizationId, role: 'owner' },
     include: { model: Account, as: 'account', required: true, where: { disabledAt: null } },
     order: ['accountId'],
-    ...(limit === undefined ? {} : { limit }),
+    limit: maxJudged,
   });
   return memberships.map(({ account }) => account);
 }

@@ -5,10 +5,10 @@ import { domainOf } from '../../foundation/domain-names/canonical.ts';
 import { isMailConfigured } from '../../foundation/mail/configured.ts';
 import { findPasskeyObstacle } from '../../people/passkeys/relying-party.ts';
 import { isApproved } from '../connections/approval.ts';
-import { findUsable } from '../connections/usable.ts';
+import { findUsableAmong } from '../connections/usable.ts';
 import { findSocialClient, socialProviders } from '../identities/social-providers.ts';
 import {
-  findGoverningDomain,
+  findGoverningDomains,
   type Governing,
   isMethodAllowed,
   type SignInRules,
@@ -31,14 +31,40 @@ export interface Reach {
 
 /** What decides for a canonical e-mail domain; '' for no domain. */
 export async function findReach(ctx: Context, domain: string): Promise<Reach> {
-  const governing = await findGoverningDomain(ctx, domain);
-  const sso = domain === '' ? null : await findUsable(ctx, domain);
-  const { organizationId, verified } = governing;
-  const ldap =
-    verified && organizationId !== null
-      ? await LdapConnection.findOne({ where: { organizationId, enabled: true } })
-      : null;
-  return { governing, connections: [sso, ldap].filter((one) => one !== null) };
+  return (await findReaches(ctx, [domain]))(domain);
+}
+
+/** `findReach` for many domains, in a few statements: returns a function of the domain. */
+export async function findReaches(
+  ctx: Context,
+  domains: string[],
+): Promise<(domain: string) => Reach> {
+  const governing = await findGoverningDomains(ctx, [...new Set(domains)]);
+  const sso = await findUsableAmong(
+    ctx,
+    [...governing.keys()].filter((domain) => domain !== ''),
+  );
+  const verifiers = [...governing.values()].flatMap(({ verified, organizationId }) =>
+    verified && organizationId !== null ? [organizationId] : [],
+  );
+  const ldap = await findDirectories(verifiers);
+  return (domain) => {
+    const governs = governing.get(domain);
+    if (governs === undefined) throw new Error('a domain was not asked for');
+    const { organizationId, verified } = governs;
+    const directory = verified ? ldap.get(organizationId) : undefined;
+    const found = [sso.get(domain), directory].filter((one) => one !== undefined);
+    return { governing: governs, connections: found };
+  };
+}
+
+/** The enabled directories of the organizations, by organization. */
+async function findDirectories(organizationId: string[]) {
+  const found =
+    organizationId.length === 0
+      ? []
+      : await LdapConnection.findAll({ where: { organizationId, enabled: true } });
+  return new Map<string | null, LdapConnection>(found.map((one) => [one.organizationId, one]));
 }
 
 /** Settings that an organization may save. */
