@@ -20,19 +20,25 @@ export async function readServerVersion(): Promise<number> {
   return Number(server?.version);
 }
 
-// This is a single query, because an instance may have thousands of organizations.
-const query = `SELECT o.id, o.slug, o.name,
-    (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id) AS members,
-    (SELECT COUNT(*) FROM memberships m WHERE m.organization_id = o.id AND m.role = 'owner') AS owners,
-    (SELECT COUNT(*) FROM domains d WHERE d.organization_id = o.id AND d.state = 'Verified') AS verified,
-    (SELECT COUNT(*) FROM domains d WHERE d.organization_id = o.id AND d.state = 'Pending') AS pending,
-    (SELECT c.enabled FROM sso_connections c WHERE c.organization_id = o.id) AS sso,
-    (SELECT c.enabled FROM ldap_connections c WHERE c.organization_id = o.id) AS ldap,
-    (SELECT COUNT(*) FROM scim_tokens t WHERE t.organization_id = o.id) AS scim,
-    (SELECT t.last_used_at FROM scim_tokens t WHERE t.organization_id = o.id) AS "scimUsed",
-    (SELECT MAX(s.created_at) FROM sessions s JOIN memberships m ON m.account_id = s.account_id
-      WHERE m.organization_id = o.id) AS "lastSignIn"
-  FROM organizations o ORDER BY o.id`;
+// Each table is read once, because an instance may have thousands of organizations.
+const query = `SELECT o.id, o.slug, o.name, COALESCE(m.members, 0) AS members,
+    COALESCE(m.owners, 0) AS owners, COALESCE(d.verified, 0) AS verified,
+    COALESCE(d.pending, 0) AS pending, sso.enabled AS sso, ldap.enabled AS ldap,
+    t.organization_id IS NOT NULL AS scim, t.last_used_at AS "scimUsed", s.last AS "lastSignIn"
+  FROM organizations o
+    LEFT JOIN (SELECT organization_id, COUNT(*) AS members,
+        COUNT(CASE role WHEN 'owner' THEN 1 END) AS owners
+      FROM memberships GROUP BY organization_id) m ON m.organization_id = o.id
+    LEFT JOIN (SELECT organization_id, COUNT(CASE state WHEN 'Verified' THEN 1 END) AS verified,
+        COUNT(CASE state WHEN 'Pending' THEN 1 END) AS pending
+      FROM domains GROUP BY organization_id) d ON d.organization_id = o.id
+    LEFT JOIN (SELECT m.organization_id, MAX(s.created_at) AS last
+      FROM sessions s JOIN memberships m ON m.account_id = s.account_id
+      GROUP BY m.organization_id) s ON s.organization_id = o.id
+    LEFT JOIN sso_connections sso ON sso.organization_id = o.id
+    LEFT JOIN ldap_connections ldap ON ldap.organization_id = o.id
+    LEFT JOIN scim_tokens t ON t.organization_id = o.id
+  ORDER BY o.id`;
 
 /** An organization and its numbers. */
 interface Summary {
@@ -45,7 +51,7 @@ interface Summary {
   pending: number;
   sso: boolean | null;
   ldap: boolean | null;
-  scim: number;
+  scim: boolean;
   scimUsed: Date | null;
   lastSignIn: Date | null;
 }
@@ -53,6 +59,6 @@ interface Summary {
 /** Summarizes every organization. */
 export function summarizeOrganizations(): Promise<Summary[]> {
   return select<Summary>(query, [], {
-    columns: { sso: 'flag', ldap: 'flag', scimUsed: 'time', lastSignIn: 'time' },
+    columns: { sso: 'flag', ldap: 'flag', scim: 'flag', scimUsed: 'time', lastSignIn: 'time' },
   });
 }

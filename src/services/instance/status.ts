@@ -145,12 +145,11 @@ async function countOrganizations() {
     domains: { verified: row.verified, pending: row.pending },
     sso: stateOf(row.sso),
     ldap: stateOf(row.ldap),
-    scim:
-      row.scim === 0
-        ? ('none' as const)
-        : row.scimUsed === null
-          ? ('unused' as const)
-          : ('used' as const),
+    scim: row.scim
+      ? row.scimUsed === null
+        ? ('unused' as const)
+        : ('used' as const)
+      : ('none' as const),
     lastSignInAt: row.lastSignIn?.toISOString() ?? null,
   }));
 }
