@@ -154,26 +154,15 @@ export async function findMembers(
   { from, back, limit, q, role }: Wanted,
 ): Promise<{ ids: string[]; end: string | null }> {
   const order = back ? 'DESC' : 'ASC';
-  const members = `SELECT account_id, role FROM memberships
+  const members = `SELECT account_id AS id FROM memberships
     WHERE organization_id = $1 AND account_id ${back ? '<' : '>'} $2 ORDER BY account_id ${order} LIMIT $3`;
   if (q === undefined && role === undefined) {
-    const rows = await select<{ id: string }>(`SELECT account_id AS id FROM (${members}) m`, [
-      organizationId,
-      from,
-      limit,
-    ]);
+    const rows = await select<{ id: string }>(members, [organizationId, from, limit]);
     return { ids: rows.map(({ id }) => id), end: null };
   }
   const hides = q !== undefined && (await hidesPeople(organizationId));
-  const more: unknown[] = [];
-  const parameter = (value: unknown) => `$${more.push(value) + 3}`;
-  const conditions: string[] = [];
-  if (role !== undefined) conditions.push(`m.role = ${parameter(role)}`);
-  if (q !== undefined) conditions.push(isShownWith(spellings(q).map(parameter), hides));
-  const id = 'CAST(m.account_id AS TEXT)';
-  const sql = `SELECT COUNT(*) AS count, ${back ? 'MIN' : 'MAX'}(${id}) AS last,
-      ${joinedTexts(dialectOfDatabase(), `CASE WHEN ${conditions.join(' AND ')} THEN ${id} END`)} AS found
-    FROM (${members}) m ${q === undefined ? '' : 'JOIN accounts a ON a.id = m.account_id'} ${hides ? said : ''}`;
+  const edge = `SELECT COUNT(*) AS count, ${back ? 'MIN' : 'MAX'}(CAST(m.id AS TEXT)) AS last FROM (${members}) m`;
+  const { sql, more } = searchOf({ q, role }, { back, hides });
   const atFirst = q === undefined ? maxSearched : searchedAtOnce[hides ? 'withRecords' : 'plain'];
   const ids: string[] = [];
   let last = from;
@@ -182,22 +171,53 @@ export async function findMembers(
     // A query of PostgreSQL does not hold the process, so the rest is one query.
     const isRest = searched > 0 && dialectOfDatabase() === 'postgres';
     const atOnce = isRest ? maxSearched - searched : atFirst;
-    const [seen] = await select<Slice>(sql, [organizationId, last, atOnce, ...more]);
+    const [slice] = await select<Slice>(edge, [organizationId, last, atOnce]);
+    if (slice === undefined || slice.last === null) return { ids, end: null };
+    const [seen] = await select<Found>(sql, [organizationId, last, slice.last, ...more]);
     const found = seen?.found?.split(',').toSorted() ?? [];
     ids.push(...(back ? found.reverse() : found));
     if (ids.length >= limit) return { ids: ids.slice(0, limit), end: null };
-    if (seen === undefined || seen.last === null || seen.count < atOnce) return { ids, end: null };
-    last = seen.last;
+    if (slice.count < atOnce) return { ids, end: null };
+    last = slice.last;
     searched += atOnce;
   }
   return { ids, end: last };
 }
 
+/** The statement that searches a slice of the members, and its parameters from the fourth on. */
+function searchOf(
+  { q, role }: Pick<Wanted, 'q' | 'role'>,
+  { back, hides }: { back: boolean; hides: boolean },
+): { sql: string; more: unknown[] } {
+  const more: unknown[] = [];
+  const parameter = (value: unknown) => `$${more.push(value) + 3}`;
+  const conditions: string[] = [];
+  if (role !== undefined) conditions.push(`m.role = ${parameter(role)}`);
+  if (q !== undefined) conditions.push(isShownWith(spellings(q).map(parameter), hides));
+  // Each table has the limits of the slice. With a LIMIT, PostgreSQL would read all SCIM records.
+  const within = (id: string) => `${id} ${back ? '<' : '>'} $2 AND ${id} ${back ? '>=' : '<='} $3`;
+  const accounts =
+    q === undefined ? '' : `JOIN accounts a ON a.id = m.account_id AND ${within('a.id')}`;
+  const id = 'CAST(m.account_id AS TEXT)';
+  const ids = joinedTexts(
+    dialectOfDatabase(),
+    `CASE WHEN ${conditions.join(' AND ')} THEN ${id} END`,
+  );
+  const sql = `SELECT ${ids} AS found
+    FROM memberships m ${accounts} ${hides ? `${said} AND ${within('r.account_id')}` : ''}
+    WHERE m.organization_id = $1 AND ${within('m.account_id')}`;
+  return { sql, more };
+}
+
 /** A part of the members that a search looks at. */
 interface Slice {
   count: number;
+  /** The id of the last one; null if there are none. */
   last: string | null;
-  /** The ids of those that it finds, with commas between; null for none. */
+}
+
+/** The ids of the members that a search finds in a slice, with commas between; null for none. */
+interface Found {
   found: string | null;
 }
 
