@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { idAround } from '../../src/crypto/id.ts';
+import { Organization } from '../../src/database/models/organization.ts';
 import { SsoConnection } from '../../src/database/models/sso-connection.ts';
 import { execute, refreshStatistics } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { listActivity } from '../../src/services/foundation/events/activity.ts';
 import { listAllEvents, listEvents } from '../../src/services/foundation/events/operations.ts';
+import { findUnpushed } from '../../src/services/instance/doctor/organization.sql.ts';
+import { checkStored } from '../../src/services/instance/doctor/stored.ts';
 import { deliverMail } from '../../src/services/instance/mail/deliver.ts';
 import { countBacklog, sweepExpired } from '../../src/services/instance/upkeep.ts';
 import { createToken, listTokens } from '../../src/services/people/tokens/operations.ts';
@@ -89,6 +92,12 @@ const hot: Record<string, RegExp> = {
   'the people whose roles are planned later': /FROM scim_replans/,
   'the end of a membership': /DELETE FROM memberships/,
   'a page of members': /SELECT account_id AS id FROM memberships/,
+  'the members that a search looks at': /COUNT\(\*\) AS count, MAX\(CAST\(m.id/,
+  'a search of members': / AS found\s+FROM memberships m/,
+  'the SCIM state of organizations': /FROM scim_tokens t LEFT JOIN scim_requests/,
+  'the groups that SCIM does not push': / EXCEPT SELECT organization_id, display_name/,
+  'the owners of organizations': /m.role = 'owner' AND \(m.organization_id, m.account_id\) > /,
+  'the owners with a second factor': /FROM sso_connections c\s+JOIN identities i/,
   'a page of events': /FROM events WHERE organization_id = (?:\$1|\?) AND id > .* LIMIT/,
   'a page of all events': /FROM events WHERE id > .* LIMIT/,
   'a page of events of some kinds': /FROM events WHERE kind = .* UNION ALL .* LIMIT/,
@@ -209,6 +218,11 @@ async function askAll(site: Awaited<ReturnType<typeof prepare>>): Promise<void> 
 
   const page = { limit: 50, cursor: '00000000-0000-7000-a000-100000010000' };
   await listMembers(operator(), { org, ...page });
+  await listMembers(operator(), { org, ...page, q: 'nowhere' });
+  const organizations = await Organization.findAll({ order: ['id'] });
+  await checkStored(operator(), organizations);
+  const ids = organizations.map(({ id }) => id);
+  await findUnpushed(ids, 4);
   await listUsers(operator(), page);
   await listTokens(operator(), { user: owner.id, limit: 50 });
   await listAllEvents(operator(), page);

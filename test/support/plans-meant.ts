@@ -46,6 +46,21 @@ export const meantSteps: { sql: RegExp; step: RegExp; because: string }[] = [
     because: 'it runs when a domain is verified or a connection changes, not at each request',
   },
   {
+    sql: /FROM sso_connections c\s+JOIN identities i/,
+    step: /USING COVERING INDEX memberships_owners$|FOR ORDER BY|^Seq Scan accounts/,
+    because: 'it looks up the owners, here 201 of 20,001, and sorts those with a second factor',
+  },
+  {
+    sql: /m\.role = 'owner' AND \(m\.organization_id, m\.account_id\) > /,
+    step: /^Seq Scan (accounts|identities)/,
+    because: 'it looks up a page of owners, here 201 of 20,001',
+  },
+  {
+    sql: / AS found\s+FROM memberships m/,
+    step: /^Seq Scan scim_records/,
+    because: 'a search looks at 10,000 members at most, which is half of them here',
+  },
+  {
     sql: /ORDER BY random\(\)/,
     step: /./,
     because: 'it reads 20,000 ids once in ten minutes, however many there are',

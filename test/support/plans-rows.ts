@@ -110,7 +110,8 @@ export async function fillRows(
   });
   const word = (start: string) => `'${start}' || n`;
   await multiply('accounts', rows, { id: account, email: `'m' || n || '@plans.test'` });
-  await multiply('memberships', rows, { account_id: account });
+  const role = `CASE n % 100 WHEN 0 THEN 'owner' ELSE 'member' END`;
+  await multiply('memberships', rows, { account_id: account, role });
   await multiply('sessions', rows, { id: nthId('a001'), account_id: account });
   await multiply('refresh_tokens', rows, {
     id: nthId('a002', recently),
@@ -160,6 +161,7 @@ export async function fillRows(
   await multiply('scim_records', rows, {
     id: nthId('a007'),
     account_id: account,
+    link: `'created'`,
     user_name: word('u'),
     user_name_canonical: word('u'),
     external_id: word('e'),

@@ -48,6 +48,7 @@ import { samlKeys } from './0050-saml-keys.ts';
 import { samlConnections } from './0051-saml-connections.ts';
 import { samlAnswers } from './0052-saml-answers.ts';
 import { metadataTries } from './0053-metadata-tries.ts';
+import { owners } from './0054-owners.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in the order of release. Append only. */
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   samlConnections,
   samlAnswers,
   metadataTries,
+  owners,
 ];

@@ -44,7 +44,10 @@ export class Membership extends rowOf(
     /** Whether SCIM, SSO, LDAP or a mapping gave the role, and it was not edited since. */
     synced: column.withDefault(column.flag(), false),
   },
-  () => [column.index('memberships_account_id', ['account_id'])],
+  () => [
+    column.index('memberships_account_id', ['account_id']),
+    column.index('memberships_owners', ['organization_id', 'account_id'], { role: 'owner' }),
+  ],
 ) {
   /** Present only if the query included it. */
   declare account: Account;
