@@ -20,15 +20,16 @@ export async function readServerVersion(): Promise<number> {
   return Number(server?.version);
 }
 
-// Each table is read once, because an instance may have thousands of organizations.
+// Each table or index is read once, because an instance may have thousands of organizations.
 const query = `SELECT o.id, o.slug, o.name, COALESCE(m.members, 0) AS members,
-    COALESCE(m.owners, 0) AS owners, COALESCE(d.verified, 0) AS verified,
+    COALESCE(w.owners, 0) AS owners, COALESCE(d.verified, 0) AS verified,
     COALESCE(d.pending, 0) AS pending, sso.enabled AS sso, ldap.enabled AS ldap,
     t.organization_id IS NOT NULL AS scim, t.last_used_at AS "scimUsed", s.last AS "lastSignIn"
   FROM organizations o
-    LEFT JOIN (SELECT organization_id, COUNT(*) AS members,
-        COUNT(CASE role WHEN 'owner' THEN 1 END) AS owners
+    LEFT JOIN (SELECT organization_id, COUNT(*) AS members
       FROM memberships GROUP BY organization_id) m ON m.organization_id = o.id
+    LEFT JOIN (SELECT organization_id, COUNT(*) AS owners
+      FROM memberships WHERE role = 'owner' GROUP BY organization_id) w ON w.organization_id = o.id
     LEFT JOIN (SELECT organization_id, COUNT(CASE state WHEN 'Verified' THEN 1 END) AS verified,
         COUNT(CASE state WHEN 'Pending' THEN 1 END) AS pending
       FROM domains GROUP BY organization_id) d ON d.organization_id = o.id
