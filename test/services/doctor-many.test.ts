@@ -23,7 +23,7 @@ import { organization, person, verifiedDomain } from '../support/builders.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
 import { connected } from '../support/sso.ts';
-import { countStatements } from '../support/statement-count.ts';
+import { countStatements } from '../support/statements.ts';
 
 // status and doctor read for all organizations together, and give each one its own findings.
 

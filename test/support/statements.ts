@@ -1,5 +1,8 @@
+import { StatementSync } from 'node:sqlite';
+import pg from 'pg';
 import { directOf, runDirectly } from '../../src/database/direct.ts';
 import { servedDatabase } from '../../src/database/select.ts';
+import { dialect } from './database.ts';
 
 /**
  * The first table of each statement that the work runs; `ORM` for a statement of the ORM. Leaves out
@@ -33,4 +36,33 @@ export async function tablesOf(work: () => Promise<unknown>): Promise<string[]> 
     runDirectly(sequelize, direct);
   }
   return tables;
+}
+
+/** The functions through which every statement goes. */
+const functions: [object, string][] =
+  dialect === 'sqlite'
+    ? [
+        [StatementSync.prototype, 'all'],
+        [StatementSync.prototype, 'run'],
+      ]
+    : [[pg.Client.prototype, 'query']];
+
+/** The number of statements that the driver runs during the work. */
+export async function countStatements(work: () => Promise<unknown>): Promise<number> {
+  let count = 0;
+  const restore = functions.map(([owner, name]) => {
+    const original = Reflect.get(owner, name);
+    const counting = function (this: object, ...given: unknown[]): unknown {
+      count += 1;
+      return Reflect.apply(original, this, given);
+    };
+    Reflect.set(owner, name, counting);
+    return () => Reflect.set(owner, name, original);
+  });
+  try {
+    await work();
+    return count;
+  } finally {
+    for (const back of restore) back();
+  }
 }
