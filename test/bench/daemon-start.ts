@@ -26,7 +26,7 @@ export async function benchDaemonStart({ idctl, env }: Release, rounds: number):
   return [
     figure('bare Express, first answer', typical(express, 'milliseconds'), 'ms'),
     figure('idctl serve, first answer, against it', ratio, '×', { most: 3.5 }),
-    figure('idctl serve, idle', typical(daemon, 'megabytes'), 'MB', { most: 110 }),
+    figure('idctl serve, idle', typical(daemon, 'megabytes'), 'MB', { most: 100 }),
   ];
 }
 

@@ -36,6 +36,6 @@ export function benchStartUp({ idctl, env }: Release, rounds: number): Figure[] 
     figure('--version, against it', ratio('version'), '×', { most: 1.6 }),
     figure('--help, against it', ratio('help'), '×', { most: 1.6 }),
     figure('org create --help, against it', ratio('verbHelp'), '×'),
-    figure('org list, against it', ratio('database'), '×', { most: 8 }),
+    figure('org list, against it', ratio('database'), '×', { most: 6 }),
   ];
 }
