@@ -138,6 +138,7 @@ class Session {
     this.#writer = await this.#pool.takeWriter();
     try {
       this.#pool.place.check();
+      await this.#pool.sync.repair(this.#writer);
       await this.#writer.setSync(withoutSync.getStore() !== true);
       return await work(this.#writer);
     } catch (error) {

@@ -2,19 +2,18 @@ import type { OpenConnection, SqliteConnection, SqliteOptions } from './sqlite-c
 import { checkSeldom, type FileWatch } from './sqlite-file-watch.ts';
 import type { WalSync } from './sqlite-sync.ts';
 
-/** The connections of the process to its database file. */
-export interface Connections {
-  place: FileWatch;
-  reader(): Promise<SqliteConnection>;
-  takeWriter(): Promise<SqliteConnection>;
-  giveBack(writer: SqliteConnection): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** The files of a database, while it is open. */
 interface Files {
   place: FileWatch;
   sync: WalSync;
+}
+
+/** The connections of the process to its database file. */
+export interface Connections extends Files {
+  reader(): Promise<SqliteConnection>;
+  takeWriter(): Promise<SqliteConnection>;
+  giveBack(writer: SqliteConnection): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Opens each connection when it is first needed. */
@@ -29,7 +28,7 @@ export function connections(
   let closed = false;
   const checkForRead = checkSeldom(place);
   return {
-    place,
+    ...files,
     async reader() {
       reader ??= openInPlace(open, options, false, files).catch((error) => {
         reader = undefined;

@@ -1,11 +1,16 @@
 import { close, fdatasync, openSync, realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { codeOf } from '../host/file-fault.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
 
 // A commit is acknowledged once its pages in the -wal file are on the disk. SQLite's own wait would
 // block the event loop, so that no other request runs meanwhile. Instead, the transaction commits
 // without a wait (`synchronous = NORMAL`), and then a thread of Node syncs the file. The next
 // transaction may begin before that. One sync serves all commits before it.
+//
+// An operating system reports a failed sync once, and may drop the pages. A later sync would succeed
+// without them, and SQLite reads a -wal file only as far as it is whole. So after a failed sync, no
+// commit is acknowledged until all commits are in the database file.
 
 /** Syncs the -wal file of an open database. */
 export interface WalSync {
@@ -13,6 +18,11 @@ export interface WalSync {
   open(): void;
   /** Resolves once all commits before the call are on the disk. */
   settled(): Promise<void>;
+  /**
+   * After a failed sync, copies all commits to the database file, and syncs that. Throws if this is
+   * not possible. Call it before each transaction.
+   */
+  repair(writer: SqliteConnection): Promise<void>;
   /** Waits for the syncs in progress. */
   close(): Promise<void>;
 }
@@ -22,6 +32,7 @@ export function syncWal(file: string): WalSync {
   let wal: number | undefined;
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
+  let fault: SyncFault | undefined;
 
   const open = () => {
     // If the file is a symbolic link, SQLite puts -wal beside its target.
@@ -31,8 +42,10 @@ export function syncWal(file: string): WalSync {
 
   const sync = async () => {
     next = undefined;
+    if (fault !== undefined) throw fault;
     await promisify(fdatasync)(open()).catch((error: unknown) => {
-      throw new SyncFault(error);
+      fault = new SyncFault(error);
+      throw fault;
     });
   };
 
@@ -48,6 +61,13 @@ export function syncWal(file: string): WalSync {
   return {
     open,
     settled,
+    async repair(writer) {
+      if (fault === undefined) return;
+      // A checkpoint reports a lock by its row, without an error.
+      const [found] = await writer.all('PRAGMA wal_checkpoint(TRUNCATE)', []);
+      if (found?.['busy'] !== 0) throw fault;
+      fault = undefined;
+    },
     async close() {
       await running.catch(() => {});
       if (wal !== undefined) await promisify(close)(wal);

@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
@@ -86,5 +88,61 @@ describe.runIf(dialect === 'sqlite')('on SQLite', () => {
     expect(await failing).toMatchObject({ code: refusal });
     replace(fdatasync);
     await transaction(write(`after-${code.toLowerCase()}`));
+  });
+
+  /** The files as a power cut leaves them, if the disk never wrote what `lost` added to the -wal file. */
+  function cutPower(wal: string, lost: { before: Buffer; after: Buffer }): DatabaseSync {
+    const copy = `${wal.replace(/-wal$/, '')}-${crypto.randomUUID()}`;
+    // Reading the file of an open database in this process would drop its locks.
+    execFileSync('cp', [wal.replace(/-wal$/, ''), copy]);
+    const bytes = fs.readFileSync(wal);
+    const from = lost.after.findIndex((byte, at) => byte !== lost.before[at]);
+    const pages = lost.after.subarray(from);
+    if (bytes.subarray(from, from + pages.length).equals(pages))
+      bytes.fill(0, from, from + pages.length);
+    fs.writeFileSync(`${copy}-wal`, bytes);
+    return new DatabaseSync(copy);
+  }
+
+  test('after a failed sync, a write is acknowledged only if it does not need the lost pages', async () => {
+    const syncs = holdSyncs();
+    const probe = transaction(write('probe'));
+    await expect.poll(syncs.files).toHaveLength(1);
+    const wal = `${syncs.files()[0]}`;
+    syncs.end();
+    await probe;
+    const before = fs.readFileSync(wal);
+    const failing = transaction(write('lost')).catch(databaseRefusal);
+    await expect.poll(syncs.files).toHaveLength(1);
+    const after = fs.readFileSync(wal);
+    // The operating system reports the failure once, and may drop the pages.
+    syncs.end(Object.assign(new Error('no sync'), { code: 'EIO' }));
+    await failing;
+    replace(fdatasync);
+    await transaction(write('acknowledged'));
+    const survived = cutPower(wal, { before, after });
+    const rows = survived.prepare("SELECT 1 FROM organizations WHERE slug = 'acknowledged'").all();
+    survived.close();
+    expect(rows).toHaveLength(1);
+  });
+
+  test('a write whose transaction began before a sync failed is refused too', async () => {
+    const syncs = holdSyncs();
+    const failing = transaction(write('fails')).catch(databaseRefusal);
+    await expect.poll(syncs.files).toHaveLength(1);
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const open = transaction(async () => {
+      await write('open')();
+      begun.resolve();
+      await gate.promise;
+    }).catch(databaseRefusal);
+    await begun.promise;
+    syncs.end(Object.assign(new Error('no sync'), { code: 'EIO' }));
+    expect(await failing).toMatchObject({ code: 'database_unreachable' });
+    replace(fdatasync);
+    gate.resolve();
+    expect(await open).toMatchObject({ code: 'database_unreachable' });
+    await transaction(write('repaired'));
   });
 });
