@@ -60,8 +60,13 @@ export function createThread<Question, Answer>(
       for (const id of [...waiting.keys()]) settle({ id, failed });
     };
     const end = () => {
-      if (waiting.size > 0) started.idle.refresh();
-      else void worker.terminate();
+      if (waiting.size > 0) {
+        started.idle.refresh();
+        return;
+      }
+      // The end takes a moment, so a question that comes now needs another thread.
+      if (running === started) running = undefined;
+      void worker.terminate();
     };
     const started = { worker, waiting, idle: setTimeout(end, idleFor).unref(), fail };
     worker.on('message', settle);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Refusal } from '../../src/errors.ts';
 import { createThread } from '../../src/host/thread.ts';
 import type { Question } from '../support/thread-program.ts';
@@ -23,6 +23,15 @@ test('if a thread ends, its questions fail, and the next one starts another thre
   const thread = createThread<Question, string>(program);
   const failing = [thread.ask({ wants: 'end' }), thread.ask({ wants: 'echo' })];
   for (const { status } of await Promise.allSettled(failing)) expect(status).toBe('rejected');
+  expect(await thread.ask({ wants: 'echo' })).toBe('echo');
+});
+
+test('a question that comes while an idle thread ends is answered by another thread', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const thread = createThread<Question, string>(program);
+  expect(await thread.ask({ wants: 'echo' })).toBe('echo');
+  vi.advanceTimersByTime(10_000);
   expect(await thread.ask({ wants: 'echo' })).toBe('echo');
 });
 
