@@ -209,6 +209,29 @@ describe('races between a sign-in and the loss of access', () => {
   });
 });
 
+test.each([
+  [
+    'its session ends',
+    (id: string) => Session.update({ endedAt: new Date() }, { where: { accountId: id } }),
+  ],
+  ['its account is disabled', (id: string) => disableUser(idctl.operator(), { user: id })],
+])('P2 a refresh that waits for its row is refused if %s meanwhile', async (_, change) => {
+  const { email, id } = await person(idctl);
+  const { refreshToken } = await signedIn(idctl, email);
+  const lock = dialect === 'postgres' ? ' FOR UPDATE' : '';
+  const answer = await during(
+    () =>
+      select(
+        `SELECT id FROM refresh_tokens WHERE session_id IN (SELECT id FROM sessions WHERE account_id = $1)${lock}`,
+        [id],
+      ),
+    () => idctl.client().post('/api/v1/auth/refresh', { refreshToken }),
+    () => change(id),
+  );
+  expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_credential' } });
+  expect(await liveSessions(id)).toBe(0);
+});
+
 test('P2 a sign-in in progress while its organization is deleted does not leave a session', async () => {
   const { org, domain } = await joined(idctl, directoryOf('ldap://127.0.0.1:1'));
   const connection = await LdapConnection.findOne({
