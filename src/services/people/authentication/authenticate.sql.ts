@@ -39,8 +39,8 @@ function statements(columns: string, tables: string, condition: string) {
 }
 
 /**
- * The account of a session that has not ended; no row if there is none. Does not check the expiry, because no token
- * outlives its session.
+ * The account of a session that has not ended; no row if there is none. Does not check the expiry,
+ * because no token outlives its session.
  */
 export function findLive(
   { sid, sub }: { sid: string; sub: string },
