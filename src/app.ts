@@ -140,7 +140,7 @@ async function isSound(database: Database): Promise<boolean> {
 
 function withoutCommits(): Refusal {
   return new Refusal('database_busy', 'The database has not committed a write for ten seconds.', {
-    hint: 'Check for a lock that another process holds, and for a missing synchronous standby.',
+    hint: 'Check for a lock that another process holds, a disk that hangs, and a missing synchronous standby.',
   });
 }
 

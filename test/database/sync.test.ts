@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
 import { databaseRefusal } from '../../src/database/refusals.ts';
@@ -75,6 +75,22 @@ describe.runIf(dialect === 'sqlite')('on SQLite', () => {
     const syncs = holdSyncs();
     await unsynced(write('quick'));
     expect(syncs.files()).toEqual([]);
+  });
+
+  test('a write that the disk does not store within ten seconds is refused, and the next one is tried', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const syncs = holdSyncs();
+    const hanging = transaction(write('hangs')).catch(databaseRefusal);
+    await expect.poll(syncs.files).toHaveLength(1);
+    expect(database.failing()).toBe(false);
+    vi.advanceTimersByTime(10_000);
+    expect(await hanging).toMatchObject({ code: 'database_busy' });
+    expect(database.failing()).toBe(true);
+    replace(fdatasync);
+    syncs.end();
+    await transaction(write('stored'));
+    expect(database.failing()).toBe(false);
   });
 
   test.for([
