@@ -1,6 +1,8 @@
 import { close, fdatasync, openSync, realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { Refusal } from '../errors.ts';
 import { codeOf } from '../host/file-fault.ts';
+import { inTime } from '../host/in-time.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 
 // A commit is acknowledged once its pages in the -wal file are on the disk. SQLite's own wait would
@@ -14,9 +16,12 @@ import type { SqliteConnection } from './sqlite-connection.ts';
 
 /** Syncs the -wal file of an open database. */
 export interface WalSync {
-  /** Opens the file. Call it once SQLite has the database open, so that a sync needs no new handle. */
+  /** Opens the file. Call it once SQLite has the database open, so that a sync does not need a new handle. */
   open(): void;
-  /** Resolves once all commits before the call are on the disk. */
+  /**
+   * Resolves once all commits before the call are on the disk. Refuses with `database_busy` after ten
+   * seconds.
+   */
   settled(): Promise<void>;
   /**
    * After a failed sync, copies all commits to the database file, and syncs that. Throws if this is
@@ -26,6 +31,9 @@ export interface WalSync {
   /** Waits for the syncs in progress. */
   close(): Promise<void>;
 }
+
+// Without a limit, requests would collect while a disk hangs.
+const patience = 10_000;
 
 /** Syncs the -wal file of this database file. */
 export function syncWal(file: string): WalSync {
@@ -60,7 +68,7 @@ export function syncWal(file: string): WalSync {
 
   return {
     open,
-    settled,
+    settled: () => inTime(patience, settled, diskTooSlow),
     async repair(writer) {
       if (fault === undefined) return;
       // A checkpoint reports a lock by its row, without an error.
@@ -74,6 +82,13 @@ export function syncWal(file: string): WalSync {
       wal = undefined;
     },
   };
+}
+
+function diskTooSlow(): never {
+  throw new Refusal('database_busy', 'The disk did not store the change within ten seconds.', {
+    hint: 'It may be stored later. Check whether it is there before you try again.',
+    retryAfter: 5,
+  });
 }
 
 /** The error that SQLite throws if it cannot sync. */

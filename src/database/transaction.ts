@@ -178,7 +178,7 @@ export function serveTransactions(sequelize: Sequelize, around: Around): () => P
         return transactionOn(sequelize, working, { synced: waits && settled === undefined });
       });
       // After the turn: the next transaction does not wait for the disk.
-      if (settled !== undefined) await settledInTime(settled);
+      await settled?.();
       attempt.committed();
       return result;
     } catch (error) {
@@ -194,36 +194,15 @@ export function serveTransactions(sequelize: Sequelize, around: Around): () => P
   };
 }
 
-/** How long a transaction waits for its turn, and then for the disk, in milliseconds. */
-const patience = 10_000;
-
 function oneAtATime(): Begin {
   const writers = new PQueue({ concurrency: 1 });
-  return (work) => waitForTurn([() => writers], work, { patience, late: tooMuchToWrite });
+  return (work) => waitForTurn([() => writers], work, { patience: 10_000, late: tooMuchToWrite });
 }
 
 function tooMuchToWrite(): Refusal {
   return new Refusal('database_busy', 'Too many writes are waiting for the database.', {
     hint: 'Try again in a few seconds.',
     retryAfter: 2,
-  });
-}
-
-/** Waits for the disk. Without a limit, a disk that hangs would collect requests. */
-async function settledInTime(settled: () => Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(diskTooSlow()), patience);
-  try {
-    await Promise.race([settled(), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function diskTooSlow(): Refusal {
-  return new Refusal('database_busy', 'The disk did not store the change within ten seconds.', {
-    hint: 'It may be stored later. Check whether it is there before you try again.',
-    retryAfter: 5,
   });
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { databaseRefusal } from '../../../database/refusals.ts';
 import { Refusal, withReason } from '../../../errors.ts';
 import { type Finding, wrong } from '../../../finding.ts';
+import { inTime } from '../../../host/in-time.ts';
 import { nextText, type Todo } from '../../../next.ts';
 
 export const checkView = z.object({
@@ -36,27 +37,17 @@ export async function check(
   expected: string,
   look: () => Promise<Finding<unknown>>,
 ): Promise<Check> {
-  const finding = await within(patience, look).catch(failedFinding);
+  const finding = await inTime<Finding<unknown>>(patience, look, tooLate).catch(failedFinding);
   const { ok, seen: message, hint } = finding;
   const unseen = ok && finding.skipped ? { skipped: true as const } : {};
   return { name, expected, ok, message, ...(hint === undefined ? {} : { hint }), ...unseen };
 }
 
-async function within(
-  milliseconds: number,
-  look: () => Promise<Finding<unknown>>,
-): Promise<Finding<unknown>> {
-  const { promise, resolve } = Promise.withResolvers<Finding>();
-  const late = wrong(`no answer within ${milliseconds / 1000} seconds`, [
+function tooLate(): Finding<never> {
+  return wrong(`no answer within ${patience / 1000} seconds`, [
     'Find out what delays the answer.',
     again,
   ]);
-  const timer = setTimeout(() => resolve(late), milliseconds);
-  try {
-    return await Promise.race([look(), promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The finding of a check that ended with an error. */
