@@ -1,7 +1,6 @@
 import { type ConnectionKindName, connectionKinds } from '../../../connection-kinds.ts';
 import type { Context } from '../../../context.ts';
 import { LdapConnection } from '../../../database/models/ldap-connection.ts';
-import type { Organization } from '../../../database/models/organization.ts';
 import { SsoConnection } from '../../../database/models/sso-connection.ts';
 import { type Finding, right, type Step, wrong } from '../../../finding.ts';
 import { partsOf } from '../../../next.ts';
@@ -19,17 +18,28 @@ interface Examination {
   steps: readonly Pick<Step, 'name' | 'ok' | 'hint'>[];
 }
 
-const readers: Record<ConnectionKindName, Reader> = { sso: readSso, ldap: readLdap };
+const readers: Record<ConnectionKindName, Reader> = {
+  sso: reading((organizationId) => SsoConnection.findAll({ where: { organizationId } }), checkSso),
+  ldap: reading(
+    (organizationId) => LdapConnection.findAll({ where: { organizationId } }),
+    checkLdap,
+  ),
+};
 
 /** The tests of connections, each kind for the organizations that have it. */
 export const connectionReaders: Reader[] = Object.values(readers);
 
-async function readSso(ctx: Context, organizations: Organization[]) {
-  const organizationId = organizations.map(({ id }) => id);
-  const connectionsOf = byOrganization(await SsoConnection.findAll({ where: { organizationId } }));
-  return ({ id, slug }: Organization) => {
-    const [connection] = connectionsOf(id);
-    return connection === undefined ? null : checkSso(ctx, slug, connection);
+/** Reads the connections of one kind, and checks each. */
+function reading<Connection extends { organizationId: string }>(
+  find: (organizationIds: string[]) => Promise<Connection[]>,
+  look: (ctx: Context, slug: string, connection: Connection) => Promise<Check>,
+): Reader {
+  return async (ctx, organizations) => {
+    const connectionsOf = byOrganization(await find(organizations.map(({ id }) => id)));
+    return ({ id, slug }) => {
+      const [connection] = connectionsOf(id);
+      return connection === undefined ? null : look(ctx, slug, connection);
+    };
   };
 }
 
@@ -52,15 +62,6 @@ function checkSso(ctx: Context, slug: string, connection: SsoConnection): Promis
       ]);
     }),
   );
-}
-
-async function readLdap(ctx: Context, organizations: Organization[]) {
-  const organizationId = organizations.map(({ id }) => id);
-  const connectionsOf = byOrganization(await LdapConnection.findAll({ where: { organizationId } }));
-  return ({ id, slug }: Organization) => {
-    const [connection] = connectionsOf(id);
-    return connection === undefined ? null : checkLdap(ctx, slug, connection);
-  };
 }
 
 function checkLdap(ctx: Context, slug: string, connection: LdapConnection): Promise<Check> {
