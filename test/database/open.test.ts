@@ -35,7 +35,7 @@ if (dialect === 'sqlite') {
     }
   });
 
-  test('every connection uses a write-ahead log, syncs and foreign keys, and no busy timeout', async () => {
+  test('every connection uses a write-ahead log, syncs and foreign keys, and does not wait inside SQLite', async () => {
     const database = await openFreshDatabase();
     const settings = async () => {
       const names = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout'];

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../src/services/people/tokens/operations.ts';
 import { addMember } from '../../src/services/tenancy/memberships/add.ts';
 import { createProject } from '../../src/services/tenancy/projects/operations.ts';
+import { appOf } from '../support/apps.ts';
 import { fresh, organization, password, person, signedIn } from '../support/builders.ts';
 import type { Client } from '../support/http.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
@@ -62,4 +63,12 @@ test('a sign-in ends the session of its browser without the ORM', async () => {
   const again = () => client.post('/api/v1/auth/login', { email, password });
   const tables = await tablesOf(async () => expect((await again()).status).toBe(200));
   expect(tables).not.toContain('ORM');
+});
+
+test('an app introspects a token without the ORM', async () => {
+  const app = await appOf(idctl);
+  const { access_token: token } = (await app.ask()).body;
+  const path = '/api/v1/oauth/introspect';
+  const ask = () => idctl.client().form(path, { ...app.credentials, token });
+  expect(await tablesOf(ask)).not.toContain('ORM');
 });

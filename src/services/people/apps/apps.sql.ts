@@ -1,4 +1,5 @@
 import type { Context } from '../../../context.ts';
+import type { AccessToken } from '../../../database/models/access-token.ts';
 import type { Role } from '../../../database/models/membership.ts';
 import { select } from '../../../database/select.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
@@ -79,4 +80,23 @@ export async function findSharedOrganization(
 ): Promise<Shared | null> {
   const [found = null] = await select<Shared>(shared(ctx), [appId, accountId], { prepared: true });
   return found;
+}
+
+/** A token as introspection shows it. */
+interface TokenDetails extends Pick<AccessToken, 'scope' | 'createdAt' | 'expiresAt'> {
+  /** The app of a bot token, or null. */
+  clientId: string | null;
+}
+
+const details = `SELECT t.scope, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
+    p.client_id AS "clientId"
+  FROM access_tokens t LEFT JOIN apps p ON p.id = t.app_id WHERE t.id = $1`;
+
+/** The token with this id; null if it is gone. */
+export async function findDetails(id: string): Promise<TokenDetails | null> {
+  const [token = null] = await select<TokenDetails>(details, [id], {
+    prepared: true,
+    columns: { createdAt: 'time', expiresAt: 'time' },
+  });
+  return token;
 }

@@ -17,7 +17,7 @@ import { after, wholeSeconds } from '../../foundation/time.ts';
 import { authenticate } from '../authentication/authenticate.ts';
 import { readToken } from '../sessions/tokens.ts';
 import { recordTokenEvent, tokenUses } from '../tokens/token.ts';
-import { findSharedOrganization, type ProvedApp, readHeldApp } from './apps.sql.ts';
+import { findDetails, findSharedOrganization, type ProvedApp, readHeldApp } from './apps.sql.ts';
 import { clientRefused, requireClient } from './client.ts';
 
 // The requests that apps send themselves, authenticated with id and secret (`requireClient`).
@@ -164,10 +164,10 @@ async function sessionDetails(ctx: Context, token: string) {
 }
 
 async function tokenDetails(id: string) {
-  const token = await AccessToken.findByPk(id, { include: 'app' });
+  const token = await findDetails(id);
   if (token === null) return {};
   return {
-    ...(token.app ? { client_id: token.app.clientId } : {}),
+    ...(token.clientId === null ? {} : { client_id: token.clientId }),
     scope: token.scope,
     iat: wholeSeconds(token.createdAt),
     ...(token.expiresAt === null ? {} : { exp: wholeSeconds(token.expiresAt) }),

@@ -39,7 +39,7 @@ function statements(columns: string, tables: string, condition: string) {
 }
 
 /**
- * The account of a session that has not ended; no row if there is none. Does not check the expiry,
+ * The account of a session that has not ended; otherwise nothing. Does not check the expiry,
  * because no token outlives its session.
  */
 export function findLive(
@@ -57,7 +57,7 @@ interface Token
 
 const tokenTimes = { expiresAt: 'time', lastUsedAt: 'time' } as const;
 
-/** The token with this hash, expired or not, if it and its account are enabled; else no row. */
+/** The token with this hash, expired or not, if it and its account are enabled; otherwise nothing. */
 export function findToken(hash: string, along: Along<object> = nothingAlong): Promise<Token[]> {
   const columns = { ...tokenTimes, ...along.kinds };
   return selectAs(ofToken(along), [hash], { prepared: true, columns });
