@@ -119,7 +119,6 @@ export function initModels(sequelize: Sequelize): void {
   belongs(ProjectMembership, Project, 'project');
   belongs(ProjectMembership, Account, 'account');
   belongs(Identity, Account, 'account');
-  belongs(Session, Account, 'account');
   belongs(ScimRecord, Account, 'account');
   Account.hasMany(Membership, {
     as: 'memberships',

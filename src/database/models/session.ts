@@ -1,5 +1,4 @@
 import type { ConnectionKindName } from '../../connection-kinds.ts';
-import type { Account } from './account.ts';
 import { column, rowOf } from './columns.ts';
 
 /** The method by which a person signed in. */
@@ -54,7 +53,4 @@ export class Session extends rowOf(
     column.index('sessions_account_id', ['account_id']),
     column.index('sessions_expires_at', ['expires_at']),
   ],
-) {
-  /** Present only if the query included it. */
-  declare account: Account;
-}
+) {}
