@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { X509Certificate } from 'node:crypto';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
 import { readMetadata } from '../../src/outbound/saml/metadata.ts';
 import { type Change, samlNow, samlProvider, swap } from '../support/saml-provider.ts';
@@ -33,7 +34,6 @@ test('metadata gives the entity, the redirect address before the other, and the 
       {
         pem: key.certificate,
         fingerprint: expect.stringMatching(/^([0-9A-F]{2}:){31}[0-9A-F]{2}$/),
-        notBefore: new Date('2025-12-31T00:00:00Z'),
         notAfter: new Date('2046-01-01T00:00:00Z'),
       },
     ],
@@ -140,5 +140,16 @@ test.each<[string, Change, string]>([
 ])('S11 metadata is refused: %s', (_name, change, reason) => {
   expect(() => readMetadata(change(metadata))).toThrow(
     expect.objectContaining({ code: 'provider_failed', failure: { stage: 'metadata', reason } }),
+  );
+});
+
+test('S11 a certificate whose end is not a date is refused, whatever date Node makes of it', () => {
+  // Node made this one of month 13, from memory that nothing had written. It does so now and then.
+  const made = vi.spyOn(X509Certificate.prototype, 'validToDate', 'get');
+  onTestFinished(() => made.mockRestore());
+  made.mockReturnValue(new Date(5304322680308000));
+  const broken = metadata.replace(bare(key.certificate), endless(key.certificate));
+  expect(() => readMetadata(broken)).toThrow(
+    expect.objectContaining({ failure: { stage: 'metadata', reason: 'certificate_unusable' } }),
   );
 });

@@ -131,18 +131,17 @@ function certificatesOf(provider: Element): SamlCertificate[] {
 }
 
 /**
- * Reads a certificate; null if its key is too weak. Refuses one that Node cannot use: it throws for
- * a key of an unknown kind, and may read an end that is not a date.
+ * Reads a certificate; null if its key is too weak. Refuses one that Node cannot use: for a key of an
+ * unknown kind, Node throws. For an end that is not a date, `validTo` says so in words, while
+ * `validToDate` may be any date, because Node then reads memory that nothing has written.
  */
 function readCertificate(text: string): SamlCertificate | null {
   try {
     const certificate = new X509Certificate(Buffer.from(text, 'base64'));
     if (!isStrong(certificate)) return null;
-    const { fingerprint256: fingerprint, validFromDate, validToDate } = certificate;
-    if (Number.isNaN(validFromDate.getTime()) || Number.isNaN(validToDate.getTime()))
-      throw new Error('The period of the certificate is malformed.');
-    const period = { notBefore: validFromDate, notAfter: validToDate };
-    return { pem: certificate.toString(), fingerprint, ...period };
+    const notAfter = new Date(certificate.validTo);
+    if (Number.isNaN(notAfter.getTime())) throw new Error('The end of the certificate is no date.');
+    return { pem: certificate.toString(), fingerprint: certificate.fingerprint256, notAfter };
   } catch (error) {
     throw refused('certificate_unusable', error);
   }

@@ -40,7 +40,6 @@ export interface SamlCertificate {
   pem: string;
   /** SHA-256, as hexadecimal bytes with colons. */
   fingerprint: string;
-  notBefore: Date;
   notAfter: Date;
 }
 
