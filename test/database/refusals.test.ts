@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { QueryTypes } from 'sequelize';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -14,7 +13,12 @@ import { databaseRefusal } from '../../src/database/refusals.ts';
 import { select } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { withReason } from '../../src/errors.ts';
-import { dialect, freshDatabaseUrl, openFreshDatabase } from '../support/database.ts';
+import {
+  dialect,
+  freshDatabaseUrl,
+  migratedDatabaseUrl,
+  openFreshDatabase,
+} from '../support/database.ts';
 import { hintLike } from '../support/hints.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { sqliteDriver } from '../support/sqlite-driver.ts';
@@ -170,20 +174,28 @@ if (dialect === 'postgres') {
   });
 
   test('if connections are killed under load, their work is refused as database_unreachable, and the next writes succeed', async () => {
-    const database = await openFreshDatabase();
-    onTestFinished(() => database.close());
-    const killOthers = () =>
-      database.sequelize.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-        { type: QueryTypes.SELECT },
-      );
+    const url = await migratedDatabaseUrl();
+    const database = await opened(url);
+    // A connection of the database would wait for its turn until the load is over.
+    const killer = new pg.Client(url);
+    await killer.connect();
+    onTestFinished(() => killer.end());
     const load = Array.from({ length: 60 }, (_, index) =>
       index % 2 ? write() : transaction(() => database.sequelize.query('SELECT pg_sleep(0.2)')),
     );
     const codes = codesOf(load);
-    await pause(100);
-    await killOthers();
+    const killOthers = async () => {
+      const { rowCount } = await killer.query(
+        `WITH others AS (
+           SELECT * FROM pg_stat_activity
+           WHERE datname = current_database() AND pid <> pg_backend_pid()
+         )
+         SELECT pg_terminate_backend(pid) FROM others
+         WHERE EXISTS (SELECT FROM others WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%')`,
+      );
+      return rowCount;
+    };
+    await expect.poll(killOthers).toBeGreaterThan(0);
     expect(new Set(await codes)).toEqual(new Set(['database_unreachable']));
     expect(await codesOf(Array.from({ length: 20 }, write))).toEqual([]);
   });
