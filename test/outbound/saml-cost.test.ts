@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
 import { samlTurns, verifyInThread } from '../../src/outbound/saml/thread.ts';
 import { requestIn } from '../../src/outbound/saml/verify.ts';
+import { fastest } from '../support/fastest.ts';
 import { encoded, samlNow, samlProvider, swap } from '../support/saml-provider.ts';
 
 // Security O15, X11: what a response of a stranger costs. Every stranger can post one.
@@ -19,17 +20,6 @@ const verify = (field: string, certificates = connection.provider.certificates) 
     requestId,
     now: samlNow,
   });
-
-/** The fewest milliseconds of five runs, because the machine does other work too. */
-async function fastest(work: () => unknown): Promise<number> {
-  const took: number[] = [];
-  for (let run = 0; run < 5; run += 1) {
-    const began = performance.now();
-    await work();
-    took.push(performance.now() - began);
-  }
-  return Math.min(...took);
-}
 
 const attributeOf = (content: string) =>
   `<saml:Attribute Name="groups"><saml:AttributeValue>${content}</saml:AttributeValue></saml:Attribute>`;

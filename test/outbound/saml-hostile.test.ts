@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { generateCertifiedKey } from '../../src/crypto/certificate.ts';
 import { verifyInThread } from '../../src/outbound/saml/thread.ts';
 import type { SamlReason } from '../../src/reasons.ts';
+import { fastest } from '../support/fastest.ts';
 import { encoded, type Says, samlNow, samlProvider, swap } from '../support/saml-provider.ts';
 
 // Security S11: what a hostile or broken provider can send, one fault at a time. Each response is
@@ -601,9 +602,9 @@ test.each<[string, string]>([
   ['many references', `<a>${'&#1234567;'.repeat(25_000)}</a>`],
   ['a long declaration', `<?xml ${' '.repeat(250_000)}`],
 ])('S11 256 KiB with %s are refused in a few milliseconds', async (_name, xml) => {
-  const began = performance.now();
-  await expect(verify(encoded(xml))).rejects.toMatchObject({ code: 'provider_refused' });
-  expect(performance.now() - began).toBeLessThan(200);
+  const refused = () =>
+    expect(verify(encoded(xml))).rejects.toMatchObject({ code: 'provider_refused' });
+  expect(await fastest(refused)).toBeLessThan(200);
 });
 
 test('S11 a form field larger than 256 KiB is refused before it is decoded', async () => {
