@@ -93,11 +93,16 @@ function connection(
     },
     inTransaction: () => open,
     async rollback() {
-      if (open) await exec('ROLLBACK');
+      // After an error such as a full disk, SQLite has already rolled back.
+      if (open) await exec('ROLLBACK').catch(unlessNoTransaction);
       open = false;
     },
     close: () => done<void>((settle) => database.close(settle)),
   };
+}
+
+function unlessNoTransaction(error: Error): void {
+  if (!error.message.includes('no transaction is active')) throw error;
 }
 
 /**
