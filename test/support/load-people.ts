@@ -1,4 +1,4 @@
-import { createClient } from './http.ts';
+import { type Answer, createClient } from './http.ts';
 import type { Stage } from './mixed-load.ts';
 
 /** Accounts that are added to the organization and removed. */
@@ -50,7 +50,7 @@ function scimClient(stage: Stage, name: string): () => Promise<void> {
       );
     else
       await ledger.write(`delete ${subject}`, { [subject]: `inactive ${shown}` }, () =>
-        send('DELETE', `/${id}`),
+        outcome(stage, send('DELETE', `/${id}`)),
       );
   };
   return async () => {
@@ -74,11 +74,21 @@ function owner(stage: Stage): () => Promise<void> {
     const subject = `member ${email}`;
     if (ledger.stateOf(subject) === 'live')
       await ledger.write(`remove ${email}`, { [subject]: 'gone' }, () =>
-        send('DELETE', `/${email}`),
+        outcome(stage, send('DELETE', `/${email}`)),
       );
     else
       await ledger.write(`add ${email}`, { [subject]: 'live' }, () =>
         send('POST', '', { email, role: 'member' }),
       );
   };
+}
+
+/**
+ * The answer to a DELETE. Throws for a 404 if the proxy may have sent the DELETE twice: the daemon
+ * that did not answer the first may have done it.
+ */
+async function outcome({ repeatsDelete }: Stage, deleting: Promise<Answer>): Promise<Answer> {
+  const answer = await deleting;
+  if (repeatsDelete && answer.status === 404) throw new Error('the outcome is not known');
+  return answer;
 }

@@ -19,6 +19,8 @@ export interface Stage {
   random: () => number;
   /** The current URL of the daemon. */
   url: string;
+  /** Whether a proxy stands before the daemons, and repeats a DELETE that gets no answer. */
+  repeatsDelete: boolean;
   smtp: Smtp;
   /** The path of the SCIM users, and the token of the SCIM client. */
   scim: { users: string; token: string };
@@ -78,7 +80,7 @@ export async function setStage(given: {
     await site.close();
     await smtp.stop();
   };
-  const nothingYet = { url: '', made: [], enrolled: [], round: 0 };
+  const nothingYet = { url: '', repeatsDelete: false, made: [], enrolled: [], round: 0 };
   return { ledger, random, site, smtp, scim, ownerToken, ...nothingYet, close };
 }
 

@@ -76,6 +76,8 @@ async function proxy(
     await agent.close();
   });
   stage.url = `https://localhost:${at.tls}`;
+  // nginx does so for all methods except POST and PATCH.
+  stage.repeatsDelete = true;
 }
 
 /** Waits until `more` further writes are acknowledged. */
