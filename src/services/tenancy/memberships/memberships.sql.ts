@@ -194,18 +194,13 @@ function searchOf(
   const conditions: string[] = [];
   if (role !== undefined) conditions.push(`m.role = ${parameter(role)}`);
   if (q !== undefined) conditions.push(isShownWith(spellings(q).map(parameter), hides));
-  // Each table has the limits of the slice. With a LIMIT, PostgreSQL would read all SCIM records.
-  const within = (id: string) => `${id} ${back ? '<' : '>'} $2 AND ${id} ${back ? '>=' : '<='} $3`;
-  const accounts =
-    q === undefined ? '' : `JOIN accounts a ON a.id = m.account_id AND ${within('a.id')}`;
   const id = 'CAST(m.account_id AS TEXT)';
   const ids = joinedTexts(
     dialectOfDatabase(),
     `CASE WHEN ${conditions.join(' AND ')} THEN ${id} END`,
   );
-  const sql = `SELECT ${ids} AS found
-    FROM memberships m ${accounts} ${hides ? `${said} AND ${within('r.account_id')}` : ''}
-    WHERE m.organization_id = $1 AND ${within('m.account_id')}`;
+  const sql = `SELECT ${ids} AS found FROM memberships m WHERE m.organization_id = $1
+    AND m.account_id ${back ? '<' : '>'} $2 AND m.account_id ${back ? '>=' : '<='} $3`;
   return { sql, more };
 }
 
@@ -222,7 +217,7 @@ interface Found {
 }
 
 /** Joins the SCIM record that stands for the person; see `shownTo`. */
-const said = `LEFT JOIN scim_records r ON r.organization_id = $1 AND r.account_id = m.account_id
+const said = `LEFT JOIN scim_records r ON r.organization_id = $1 AND r.account_id = a.id
   AND r.link IN ('attached', 'created') AND NOT EXISTS (SELECT 1 FROM domains d
     WHERE d.organization_id = $1 AND d.state = 'Verified' AND a.email LIKE '%@' || d.name)`;
 
@@ -236,7 +231,11 @@ async function hidesPeople(organizationId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The condition that what the organization sees of the person contains one of the texts. */
+/**
+ * The condition that what the organization sees of the member `m` contains one of the texts. The
+ * account is read by a subquery for each member. With a join, PostgreSQL compares each member with
+ * each account if its statistics are older than the organization.
+ */
 function isShownWith(wanted: string[], hides: boolean): string {
   const dialect = dialectOfDatabase();
   // Not LIKE, whose cost is the length of the text times that of the pattern.
@@ -244,7 +243,9 @@ function isShownWith(wanted: string[], hides: boolean): string {
     wanted.map((part) => textCondition(dialect, text, 'co', part)).join(' OR ');
   // The address is stored in lower case.
   const account = [beginOf('a.name'), 'a.email'].map(contains).join(' OR ');
-  if (!hides) return `(${account})`;
+  const read = (condition: string, joined = '') =>
+    `(SELECT ${condition} FROM accounts a ${joined} WHERE a.id = m.account_id)`;
+  if (!hides) return read(account);
   const names = [
     ['name', 'formatted'],
     ['name', 'givenName'],
@@ -252,7 +253,7 @@ function isShownWith(wanted: string[], hides: boolean): string {
     ['displayName'],
   ].map((path) => `COALESCE(${beginOf(textAt(dialect, 'r.search', path))}, '')`);
   const record = contains([...names, beginOf('r.user_name_canonical')].join(" || ' ' || "));
-  return `CASE WHEN r.id IS NULL THEN ${account} ELSE ${record} END`;
+  return read(`CASE WHEN r.id IS NULL THEN ${account} ELSE ${record} END`, said);
 }
 
 /** The part of a text that a search looks at. */
