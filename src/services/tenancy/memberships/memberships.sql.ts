@@ -216,8 +216,11 @@ interface Found {
   found: string | null;
 }
 
-/** Joins the SCIM record that stands for the person; see `shownTo`. */
-const said = `LEFT JOIN scim_records r ON r.organization_id = $1 AND r.account_id = a.id
+/**
+ * Joins the SCIM record that stands for the person; see `shownTo`. With `IS TRUE`, PostgreSQL finds
+ * the record by its account, and cannot read all records of the organization for each member.
+ */
+const said = `LEFT JOIN scim_records r ON r.account_id = a.id AND (r.organization_id = $1) IS TRUE
   AND r.link IN ('attached', 'created') AND NOT EXISTS (SELECT 1 FROM domains d
     WHERE d.organization_id = $1 AND d.state = 'Verified' AND a.email LIKE '%@' || d.name)`;
 
