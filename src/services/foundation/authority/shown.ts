@@ -1,12 +1,9 @@
-import { Op } from 'sequelize';
 import { Account } from '../../../database/models/account.ts';
-import { ScimRecord } from '../../../database/models/scim-record.ts';
 import { domainOf } from '../domain-names/canonical.ts';
 import { findVerifiedNames } from '../domain-names/owns.ts';
-import { readAllRows, readPage } from '../page.ts';
+import { readPage } from '../page.ts';
 import { calledBy, emailOf, resourceOf } from '../scim-user/resource.ts';
-
-const recordsAtOnce = 200;
+import { findAllSaid, findSaid } from './shown.sql.ts';
 
 /** A person as an organization sees them. */
 export interface Shown {
@@ -25,19 +22,13 @@ export async function shownTo(
   organizationId: string,
   accounts: Pick<Account, 'id'>[] | 'all',
 ): Promise<(account: Person) => Shown> {
-  const these = accounts === 'all' ? {} : { accountId: accounts.map(({ id }) => id) };
-  const link: ScimRecord['link'][] = ['attached', 'created'];
-  const where = { organizationId, ...these, link };
-  // Rows of the model cost more than plain rows, so this reads few at a time.
-  const named = await readAllRows(
-    (after) =>
-      ScimRecord.findAll({
-        where: { ...where, id: { [Op.gt]: after } },
-        order: ['id'],
-        limit: recordsAtOnce,
-      }),
-    recordsAtOnce,
-  );
+  const named =
+    accounts === 'all'
+      ? await findAllSaid(organizationId)
+      : await findSaid(
+          organizationId,
+          accounts.map(({ id }) => id),
+        );
   const verified = named.length === 0 ? new Set() : await findVerifiedNames(organizationId);
   const records = new Map(named.map((record) => [record.accountId, record]));
   return (account) => {
@@ -78,7 +69,7 @@ export async function nameShownIn(
 }
 
 /** The SCIM client's data about a person; without an address if the account has none. */
-function saidOf({ email }: Person, record: ScimRecord): Shown {
+function saidOf({ email }: Person, record: { resource: string }): Shown {
   const resource = resourceOf(record);
   return { email: email === null ? null : emailOf(resource), name: calledBy(resource) };
 }

@@ -35,7 +35,10 @@ export const memberView = z.object({
 });
 
 /** A member as the organization sees them. */
-export function viewMember(membership: Membership, { email, name }: Shown) {
+export function viewMember(
+  membership: Pick<Membership, 'accountId' | 'role' | 'synced' | 'origin' | 'joinedAt'>,
+  { email, name }: Shown,
+) {
   const { accountId: userId, role, synced, joinedAt } = membership;
   const origin = originOfRole(membership);
   return { userId, email, name, role, synced, origin, joinedAt: joinedAt.toISOString() };

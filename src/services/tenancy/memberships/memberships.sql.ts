@@ -1,7 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
 import { joinedTexts, textAt, textCondition } from '../../../database/dialect-sql.ts';
-import type { Role } from '../../../database/models/membership.ts';
+import type { Account } from '../../../database/models/account.ts';
+import type { Membership, Role } from '../../../database/models/membership.ts';
 import { dialectOfDatabase, select, selectAmong } from '../../../database/select.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
 
@@ -123,6 +124,25 @@ export function findMarked(
   });
   return selectAmong<{ accountId: string; kind: string }>(accountIds, (list) =>
     marks.join(' UNION ALL ').replaceAll('LIST', list),
+  );
+}
+
+/** A membership with its account. */
+type MemberRow = Pick<Membership, 'accountId' | 'role' | 'synced' | 'origin' | 'joinedAt'> &
+  Pick<Account, 'id' | 'email' | 'name'>;
+
+/** At most 200 members, in the order of their ids. */
+export function readMembers(organizationId: string, accountIds: string[]): Promise<MemberRow[]> {
+  return selectAmong<MemberRow>(
+    accountIds,
+    // PostgreSQL may read accounts first, and does not derive the second list from the first.
+    (list, organization) => `SELECT m.account_id AS "accountId", m.role, m.synced, m.origin,
+        m.joined_at AS "joinedAt", a.id, a.email, a.name
+       FROM memberships m JOIN accounts a ON a.id = m.account_id
+      WHERE m.organization_id = ${organization} AND m.account_id IN (${list}) AND a.id IN (${list})
+      ORDER BY m.account_id`,
+    [organizationId],
+    { columns: { synced: 'flag', origin: 'json', joinedAt: 'time' } },
   );
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { AccessToken } from '../../../database/models/access-token.ts';
 import { Account } from '../../../database/models/account.ts';
-import { Membership } from '../../../database/models/membership.ts';
 import { transaction } from '../../../database/transaction.ts';
 import { Refusal } from '../../../errors.ts';
 import { requireAuthority } from '../../foundation/authority/require.ts';
@@ -20,7 +19,7 @@ import {
   rightToGrant,
   viewMember,
 } from './membership.ts';
-import { findAdminTokens, findMembers } from './memberships.sql.ts';
+import { findAdminTokens, findMembers, readMembers } from './memberships.sql.ts';
 import { changeRoles } from './together.ts';
 
 // Members of an organization; add.ts adds them.
@@ -59,17 +58,9 @@ export const listMembers = operation({
   output: memberPage,
   run: async (_ctx, input, { organization }) => {
     const { ids, ...cursors } = await findPage(organization.id, input);
-    const rows = await Membership.findAll({
-      where: { organizationId: organization.id, accountId: ids },
-      // PostgreSQL may read accounts first, and does not derive this condition from the join.
-      include: { model: Account, as: 'account', where: { id: ids } },
-      order: ['accountId'],
-    });
-    const shown = await shownTo(
-      organization.id,
-      rows.map(({ account }) => account),
-    );
-    return { items: rows.map((row) => viewMember(row, shown(row.account))), ...cursors };
+    const rows = await readMembers(organization.id, ids);
+    const shown = await shownTo(organization.id, rows);
+    return { items: rows.map((row) => viewMember(row, shown(row))), ...cursors };
   },
 });
 
