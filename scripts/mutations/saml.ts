@@ -76,9 +76,15 @@ export const ofSaml: Mutation[] = [
   ...of('verify', 'encrypted', [
     [
       'that failures after decryption look alike',
-      "throw samlRefused('assertion', 'assertion_unusable', error)",
+      'return { unusable: error, took: performance.now() - began };',
       'throw error',
       'looks and lasts',
+    ],
+    [
+      'that the time of such a failure begins at the decryption',
+      'took: performance.now() - began',
+      'took: performance.now()',
+      'begins at its decryption',
     ],
     [
       'that a response is verified before decryption',
@@ -185,21 +191,26 @@ export const ofSaml: Mutation[] = [
     ['the number of namespaces', 'namespaces > maxNamespaces', 'false', '60 namespace'],
   ]),
   ...of('thread', 'encrypted', [
-    ['that failures after decryption last alike', 'if (isUnusable(error))', 'if (false)', 'lasts'],
+    [
+      'that failures after decryption last alike',
+      'await pause(failureTakes - answer.took);',
+      '',
+      'lasts',
+    ],
   ]),
   ...of('thread', 'cost', [
     [
       'the thread',
-      'return thread.ask({ connection, response, expected });',
-      "return import('./verify.ts').then((one) => one.verifyResponse(connection, response, expected));",
+      'thread.ask({ connection, response, expected });',
+      "import('./verify.ts').then((one) => one.verifyResponse(connection, response, expected));",
       'other work',
     ],
     ['the turns of tenants', 'samlTurns.run(connection.tenant,', "samlTurns.run('',", 'many'],
     ['that the wait for a turn ends', 'ask, waiting)', 'ask)', 'five seconds'],
     [
       'that the turn ends before the delay of a failure',
-      'return thread.ask({ connection, response, expected });',
-      'return thread.ask({ connection, response, expected }).finally(() => pause(failureTakes));',
+      'thread.ask({ connection, response, expected });',
+      'thread.ask({ connection, response, expected }).finally(() => pause(failureTakes));',
       'not the turn',
     ],
   ]),

@@ -83,13 +83,16 @@ test('O15 a failure after decryption takes its time, but not the turn of others'
   const ours = await generateCertifiedKey('idctl', samlNow, 2048);
   const { certificate } = ours;
   const unusable = provider.respond({ signs: 'nothing', encrypting: { certificate } });
+  const usable = provider.respond();
+  // Starts the thread.
+  await as('other', usable);
   const decryptionKeys = [createPrivateKey(ours.privateKey)];
   const expected = { requestId, now: samlNow };
   const order: string[] = [];
   const failing = verifyInThread({ ...connection, decryptionKeys }, unusable, expected).catch(() =>
     order.push('failed'),
   );
-  await as('other', provider.respond());
+  await as('other', usable);
   order.push('accepted');
   await failing;
   expect(order).toEqual(['accepted', 'failed']);

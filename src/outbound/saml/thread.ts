@@ -2,7 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../errors.ts';
 import { createThread } from '../../host/thread.ts';
 import { createTurns } from '../../host/turns.ts';
+import { samlRefused } from './refusal.ts';
 import type { Expected, SamlConnection, SamlProof } from './saml.ts';
+import type { Unusable } from './verify.ts';
 
 // Verifies responses in a thread: on the main thread, a large one would block other requests for
 // 200 ms (security X11). The process has one such thread, and the tenants take turns (security O15).
@@ -17,7 +19,10 @@ export interface SamlQuestion {
 /** How long a response waits for its turn, and how long it may take, in milliseconds. */
 const [patience, duration] = [5000, 5000];
 
-/** A failure after decryption takes at least this many milliseconds. */
+/**
+ * A failure after decryption takes at least this many milliseconds. What comes before, such as the
+ * start of the thread and the signature of the response, does not count: the sender may make it long.
+ */
 const failureTakes = 250;
 
 // A checkout has the source file, a release the compiled file.
@@ -31,7 +36,7 @@ const late = (message: string) => () =>
     retryAfter: 5,
   });
 
-const thread = createThread<SamlQuestion, SamlProof>(program, {
+const thread = createThread<SamlQuestion, SamlProof | Unusable>(program, {
   duration,
   late: late('It took too long to verify the response of the SAML provider.'),
 });
@@ -47,20 +52,10 @@ export async function verifyInThread(
   response: string,
   expected: Expected,
 ): Promise<SamlProof> {
-  let began = 0;
-  const ask = () => {
-    began = performance.now();
-    return thread.ask({ connection, response, expected });
-  };
-  try {
-    return await samlTurns.run(connection.tenant, ask, waiting);
-  } catch (error) {
-    // Others take their turns meanwhile.
-    if (isUnusable(error)) await pause(began + failureTakes - performance.now());
-    throw error;
-  }
-}
-
-function isUnusable(error: unknown): boolean {
-  return error instanceof Refusal && error.failure?.reason === 'assertion_unusable';
+  const ask = () => thread.ask({ connection, response, expected });
+  const answer = await samlTurns.run(connection.tenant, ask, waiting);
+  if (!('unusable' in answer)) return answer;
+  // Others take their turns meanwhile.
+  await pause(failureTakes - answer.took);
+  throw samlRefused('assertion', 'assertion_unusable', answer.unusable);
 }

@@ -29,6 +29,13 @@ interface Verification {
   expected: Expected;
 }
 
+/** An assertion that cannot be decrypted, or is refused after that. */
+export interface Unusable {
+  unusable: unknown;
+  /** How many milliseconds ago its decryption began. */
+  took: number;
+}
+
 /**
  * Verifies a response (security S11); see `Saml`. A thread does this (`thread.ts`), because it takes
  * up to 200 ms.
@@ -37,7 +44,7 @@ export function verifyResponse(
   connection: SamlConnection,
   field: string,
   expected: Expected,
-): SamlProof {
+): SamlProof | Unusable {
   const verification = { connection, expected };
   const arrived = parseResponse(decoded(field));
   checkPlaces(arrived.root, assertionsOf(arrived.root));
@@ -157,13 +164,14 @@ function readEncrypted(
   encrypted: Element,
   isCovered: boolean,
   verification: Verification,
-): SamlProof {
+): SamlProof | Unusable {
   const decrypt = decryptedText(encrypted, verification.connection.decryptionKeys, isCovered);
+  const began = performance.now();
   try {
     const document = parsed(decrypt(), maxBytes, 'assertion');
     checkPlaces(document.root, [document.root]);
     return readSigned(document, isCovered, verification);
   } catch (error) {
-    throw samlRefused('assertion', 'assertion_unusable', error);
+    return { unusable: error, took: performance.now() - began };
   }
 }
