@@ -79,6 +79,7 @@ class Statement {
 class Session {
   readonly #pool: Connections;
   #writer: SqliteConnection | undefined;
+  #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(pool: Connections) {
@@ -125,11 +126,24 @@ class Session {
     sql: string,
     work: (connection: SqliteConnection) => Promise<StatementResult>,
   ): Promise<StatementResult> {
-    if (this.#closed) throw new Error('a statement came after its transaction had ended');
+    if (this.#closed) throw tooLate();
     if (/^BEGIN\b/i.test(sql)) return this.#begin(work);
     if (/^(COMMIT|ROLLBACK)\b/i.test(sql)) return this.#end(sql, work);
-    if (this.#writer) return work(this.#writer);
+    if (this.#writer) return this.#next(work);
     return work(await this.#pool.reader()).catch(explainReadOnly);
+  }
+
+  /**
+   * Runs a statement of the transaction after the one before. After one that failed, none runs, as on
+   * PostgreSQL: SQLite may have rolled back by itself, and would commit the next statement alone.
+   */
+  #next(work: (connection: SqliteConnection) => Promise<StatementResult>) {
+    const answer = this.#last.then(() => {
+      if (this.#writer === undefined) throw tooLate();
+      return work(this.#writer);
+    });
+    this.#last = answer;
+    return answer;
   }
 
   async #begin(
@@ -177,6 +191,10 @@ class Session {
 interface StatementResult {
   rows: Record<string, unknown>[] | undefined;
   statement: Statement;
+}
+
+function tooLate(): Error {
+  return new Error('a statement came after its transaction had ended');
 }
 
 function explainReadOnly(error: unknown): never {

@@ -2,6 +2,7 @@ import { QueryTypes } from 'sequelize';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
+import { execute, select } from '../../src/database/select.ts';
 import { assertNoTransaction, transaction, unsynced } from '../../src/database/transaction.ts';
 import { violatedUnique } from '../../src/database/unique.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
@@ -79,6 +80,39 @@ test('a throw rolls everything back, and the next transaction sees none of it', 
   ).rejects.toThrow('no');
   await transaction(async () => expect(await slugs('thrown')).toEqual([]));
 });
+
+test('after a statement has failed, no other statement of its transaction runs', async () => {
+  await transaction(() => create('stored'));
+  const ends: string[] = [];
+  const failing = transaction(async () => {
+    const together = await Promise.allSettled([create('stored'), create('beside')]);
+    const [later] = await Promise.allSettled([create('after')]);
+    ends.push(...[...together, later].map(({ status }) => status));
+    throw new Error('no');
+  });
+  await expect(failing).rejects.toThrow('no');
+  expect(ends).toEqual(['rejected', 'rejected', 'rejected']);
+});
+
+test.runIf(dialect === 'sqlite')(
+  'if SQLite has no more space and rolls back, no other statement of the transaction is stored',
+  async () => {
+    const failing = transaction(async () => {
+      await create('full-0');
+      const [pages] = await select<{ page_count: number }>('PRAGMA page_count', []);
+      await execute(`PRAGMA max_page_count = ${pages?.page_count}`, []);
+      const large = { id: crypto.randomUUID(), slug: 'full-1', name: 'x'.repeat(1_000_000) };
+      const both = [Organization.create({ ...large, createdAt: new Date() }), create('full-2')];
+      await Promise.allSettled(both);
+      await Promise.all(both);
+    });
+    await expect(failing).rejects.toMatchObject({ parent: { code: 'SQLITE_FULL' } });
+    expect(await slugs('full-')).toEqual([]);
+    await transaction(() => execute('PRAGMA max_page_count = 1073741823', []));
+    await transaction(() => create('full-3'));
+    expect(await slugs('full-')).toEqual(['full-3']);
+  },
+);
 
 test('a statement after the end of its transaction is refused', async () => {
   const ended = Promise.withResolvers<void>();
