@@ -45,6 +45,10 @@ const misplaced: Meaning = {
       'Stop idctl, put the file of database.url and its -wal back, or restore a backup. Then start idctl.',
   },
 };
+const lost: Meaning = {
+  message: 'The disk has lost a change that was not acknowledged.',
+  hint: { technical: 'Check the disk. Then restart idctl, which keeps every acknowledged change.' },
+};
 const damaged: Meaning = {
   message: 'The database file is damaged.',
   hint: {
@@ -118,6 +122,7 @@ const meanings: Record<string, Meaning> = {
   EMFILE: withoutHandles,
   ENFILE: withoutHandles,
   IDCTL_MISPLACED: misplaced,
+  IDCTL_LOST_PAGES: lost,
   // SQLite
   SQLITE_BUSY: busy,
   SQLITE_FULL: full,

@@ -60,8 +60,9 @@ export function sqliteDriver(open: OpenConnection, options: SqliteOptions): Sqli
       ),
     settled: sync.settled,
     async close() {
-      await sync.close();
-      await pool.close();
+      if (await sync.close(pool.reader)) await pool.close();
+      // Without that, Node would close the connections at its end.
+      else process.once('exit', (code) => process.exit(code));
     },
   };
 }

@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts';
 import { codeOf } from '../host/file-fault.ts';
 import { inTime } from '../host/in-time.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import { countWholeFrames } from './sqlite-wal.ts';
 
 // A commit is acknowledged once its pages in the -wal file are on the disk. SQLite's own wait would
 // block the event loop, so that no other request runs meanwhile. Instead, the transaction commits
@@ -12,7 +13,8 @@ import type { SqliteConnection } from './sqlite-connection.ts';
 //
 // An operating system reports a failed sync once, and may drop the pages. A later sync would succeed
 // without them, and SQLite reads a -wal file only as far as it is whole. So after a failed sync, no
-// commit is acknowledged until all commits are in the database file.
+// commit is acknowledged until all commits are in the database file. If pages were dropped, nothing may
+// copy them there: only the next process that opens the file leaves them out.
 
 /** Syncs the -wal file of an open database. */
 export interface WalSync {
@@ -28,8 +30,11 @@ export interface WalSync {
    * not possible. Call it before each transaction.
    */
   repair(writer: SqliteConnection): Promise<void>;
-  /** Waits for the syncs in progress. */
-  close(): Promise<void>;
+  /**
+   * Waits for the syncs in progress. Returns false if the connections must stay open, because the last
+   * one to close copies the -wal file to the database file, and pages were dropped.
+   */
+  close(reader: () => Promise<SqliteConnection>): Promise<boolean>;
 }
 
 // Without a limit, requests would collect while a disk hangs.
@@ -66,20 +71,34 @@ export function syncWal(file: string): WalSync {
     return next;
   };
 
+  /** Whether the file has each frame that SQLite has written. */
+  const isWhole = async (connection: SqliteConnection) => {
+    const [found] = await connection.all('PRAGMA wal_checkpoint(NOOP)', []);
+    return (await countWholeFrames(open())) >= Number(found?.['log']);
+  };
+
   return {
     open,
     settled: () => inTime(patience, settled, diskTooSlow),
     async repair(writer) {
       if (fault === undefined) return;
+      if (!(await isWhole(writer))) throw new LostPages(fault);
       // A checkpoint reports a lock by its row, without an error.
       const [found] = await writer.all('PRAGMA wal_checkpoint(TRUNCATE)', []);
       if (found?.['busy'] !== 0) throw fault;
       fault = undefined;
     },
-    async close() {
+    async close(reader) {
       await running.catch(() => {});
+      // An error means that the connection has read a page that is missing.
+      const look = () =>
+        reader()
+          .then(isWhole)
+          .catch(() => false);
+      if (fault !== undefined && !(await look())) return false;
       if (wal !== undefined) await promisify(close)(wal);
       wal = undefined;
+      return true;
     },
   };
 }
@@ -99,5 +118,13 @@ class SyncFault extends Error {
     super('the -wal file could not be synced', { cause });
     const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(cause) ?? '');
     this.code = isFull ? 'SQLITE_FULL' : 'SQLITE_IOERR';
+  }
+}
+
+class LostPages extends Error {
+  readonly code = 'IDCTL_LOST_PAGES';
+
+  constructor(cause: unknown) {
+    super('the -wal file has lost pages, which were not acknowledged', { cause });
   }
 }

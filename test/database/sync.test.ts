@@ -1,13 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openerOf } from '../../src/database/connect.ts';
 import { Organization } from '../../src/database/models/organization.ts';
 import type { Database } from '../../src/database/open.ts';
 import { databaseRefusal } from '../../src/database/refusals.ts';
+import { sqliteDriver as openDriver } from '../../src/database/sqlite-driver.ts';
 import { transaction, unsynced } from '../../src/database/transaction.ts';
+import { withoutSync } from '../../src/database/without-sync.ts';
 import { dialect, openFreshDatabase } from '../support/database.ts';
+import { sqliteDriver } from '../support/sqlite-driver.ts';
 
 // On PostgreSQL, a commit itself waits for the disk.
 describe.runIf(dialect === 'sqlite')('on SQLite', () => {
@@ -160,5 +166,88 @@ describe.runIf(dialect === 'sqlite')('on SQLite', () => {
     gate.resolve();
     expect(await open).toMatchObject({ code: 'database_unreachable' });
     await transaction(write('repaired'));
+  });
+
+  /** Makes the next sync fail, and replaces what was written to the -wal file since then by zeros. */
+  function failDropping(wal: string) {
+    const before = fs.readFileSync(wal);
+    const fake = (_handle: number, done: fs.NoParamCallback) => {
+      const after = fs.readFileSync(wal);
+      const from = after.findIndex((byte, at) => byte !== before[at]);
+      const handle = fs.openSync(wal, 'r+');
+      fs.writeSync(handle, Buffer.alloc(after.length - from), 0, after.length - from, from);
+      fs.closeSync(handle);
+      done(Object.assign(new Error('no sync'), { code: 'EIO' }));
+    };
+    replace(Object.assign(fake, { __promisify__: fdatasync.__promisify__ }));
+  }
+
+  /** The slugs that the next process finds. */
+  function foundNext(file: string) {
+    const copy = `${file}-${crypto.randomUUID()}`;
+    execFileSync('cp', [file, copy]);
+    execFileSync('cp', [`${file}-wal`, `${copy}-wal`]);
+    const next = new DatabaseSync(copy);
+    const [check] = next.prepare('PRAGMA integrity_check').all();
+    expect(check).toEqual({ integrity_check: 'ok' });
+    const rows = next.prepare('SELECT slug FROM organizations').all();
+    next.close();
+    return rows.map(({ slug }) => slug);
+  }
+
+  /** Whether this work makes the process end without closing its connections. */
+  async function staysOpen(work: () => Promise<void>): Promise<boolean> {
+    const before = process.listeners('exit');
+    await work();
+    const [end] = process.listeners('exit').filter((each) => !before.includes(each));
+    if (end !== undefined) process.removeListener('exit', end);
+    return end !== undefined;
+  }
+
+  test('after a failed sync whose pages the system has dropped, the database file stays whole', async () => {
+    const syncs = holdSyncs();
+    const kept = transaction(write('kept'));
+    await expect.poll(syncs.files).toHaveLength(1);
+    const wal = `${syncs.files()[0]}`;
+    syncs.end();
+    await kept;
+    failDropping(wal);
+    const large = { id: crypto.randomUUID(), slug: 'dropped', name: 'x'.repeat(50_000) };
+    const dropped = () => Organization.create({ ...large, createdAt: new Date() });
+    await expect(transaction(dropped)).rejects.toThrow();
+    replace(fdatasync);
+    const refused = await transaction(write('next')).catch(databaseRefusal);
+    expect(refused).toMatchObject({
+      ...{ code: 'database_unreachable', message: expect.stringContaining('has lost a change') },
+    });
+    const file = wal.replace(/-wal$/, '');
+    expect(foundNext(file)).toContain('kept');
+    expect(foundNext(file)).not.toContain('dropped');
+    expect(await staysOpen(() => database.close())).toBe(true);
+    expect(foundNext(file)).toContain('kept');
+  });
+
+  test('a process that has read nothing leaves the database file whole too', async () => {
+    const file = join(fs.mkdtempSync(join(tmpdir(), 'idctl-sync-')), 'a.db');
+    const open = await openerOf({ url: `sqlite:${file}`, sqliteDriver });
+    const driver = openDriver(open, { file, foreignKeys: true, patience: 1000 });
+    const { Database } = driver.module as { Database: new (...of: unknown[]) => object };
+    const run = async (sql: string) => {
+      const connection = new Database(file, 0, () => {});
+      const statements = ['BEGIN IMMEDIATE', sql, 'COMMIT'];
+      // As `transaction` does.
+      await withoutSync.run(true, async () => {
+        for (const each of statements) await driver.run(connection, each, []);
+      });
+      await driver.settled();
+    };
+    await run('CREATE TABLE organizations (slug)');
+    await run("INSERT INTO organizations VALUES ('kept')");
+    failDropping(`${file}-wal`);
+    await expect(
+      run('INSERT INTO organizations VALUES (hex(randomblob(20000)))'),
+    ).rejects.toThrow();
+    expect(await staysOpen(driver.close)).toBe(true);
+    expect(foundNext(file)).toEqual(['kept']);
   });
 });
