@@ -91,6 +91,20 @@ describe('inviting in the browser', () => {
     expect(known.text).toContain(`Addresses: ${people.member.email} is already a member`);
   });
 
+  test('a name in quotes may contain a comma, as mail programs write it', async () => {
+    const { org, clients } = await team(idctl);
+    const path = `/orgs/${org.slug}/people/invite`;
+    const page = await open(clients.admin, path);
+    const emails = '"Byron, Ada" <ada@new.test>; "Cole; Ben"<ben@new.test>, Cy Dunn <cy@new.test>';
+    const done = await page.submit(path, { emails, role: 'member' });
+    expect(done.text).not.toContain('must be an e-mail address');
+    expect((await waiting(clients.admin, org.slug)).toSorted()).toEqual([
+      'ada@new.test member',
+      'ben@new.test member',
+      'cy@new.test member',
+    ]);
+  });
+
   test('X10 a refused form keeps what was typed, and marks the field', async () => {
     const { org, people, clients } = await team(idctl);
     const path = `/orgs/${org.slug}/people/invite`;

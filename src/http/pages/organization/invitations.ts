@@ -96,12 +96,18 @@ function rowOf(visit: Visit, slug: string, { id, email, role, expiresAt, invalid
 
 const maxAtOnce = 50;
 
-/** The addresses in a text: one on each line, or between commas, also as `Ada <ada@acme.com>`. */
+/**
+ * The addresses in a text: one on each line, or between commas, also as `Ada <ada@acme.com>`. Mail
+ * programs write `"Byron, Ada" <ada@acme.com>`: this comma does not end the address.
+ */
 function addressesIn(text: string): string[] {
-  const parts = text.split(/[\r\n,;]+/).flatMap((part) => {
-    const [, inside] = /<([^<>\s]+@[^<>\s]+)>\s*$/.exec(part) ?? [];
-    return inside === undefined ? part.split(/\s+/) : [inside];
-  });
+  const parts = text
+    .replace(/"[^"\r\n]*"\s*(?=<)/g, '')
+    .split(/[\r\n,;]+/)
+    .flatMap((part) => {
+      const [, inside] = /<([^<>\s]+@[^<>\s]+)>\s*$/.exec(part) ?? [];
+      return inside === undefined ? part.split(/\s+/) : [inside];
+    });
   const addresses = [...new Set(parts.filter((part) => part !== ''))];
   if (addresses.length === 0) throw refuseField('emails', 'enter at least one');
   if (addresses.length > maxAtOnce) throw refuseField('emails', `enter at most ${maxAtOnce}`);
