@@ -198,7 +198,14 @@ async function openWithKey(loaded: LoadedConfig) {
 function next(call: Call, made: boolean, { loaded, configFile }: Site): string {
   const { keyFile } = loaded.config;
   const advice = `Keep a copy of ${keyFile}\napart from the backups: no backup opens without this key.\n`;
-  return `${made ? advice : ''}Next: ${firstStart(call, configFile)}`;
+  return `${made ? advice + unstored(loaded, configFile) : ''}Next: ${firstStart(call, configFile)}`;
+}
+
+/** Without this, the next command would look for an SQLite file. */
+function unstored({ origins, wheres }: LoadedConfig, configFile: string): string {
+  if (origins.get('database.url') !== 'environment') return '';
+  const variable = wheres.get('database.url');
+  return `Set ${variable} for the daemon and each command too, or write database.url\nto ${configFile}.\n`;
 }
 
 /** A unit that has been started once also starts at boot. */
