@@ -92,6 +92,7 @@ export const cidr = z
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 export const smtpUrl = z.url({
   protocol: /^smtps?$/,
+  hostname: /./,
   error: 'must be an smtp:// or smtps:// URL, such as smtp://USER@HOST:PORT',
 });
 export const databaseUrl = z

@@ -114,6 +114,8 @@ test.each([
     'mail:\n  smtpUrl: mail.test',
     'line 2: mail.smtpUrl must be an smtp:// or smtps:// URL, such as smtp://USER@',
   ],
+  ['mail:\n  smtpUrl: smtp://', 'line 2: mail.smtpUrl must be an smtp:// or smtps:// URL'],
+  ['mail:\n  smtpUrl: smtp://:25', 'line 2: mail.smtpUrl must be an smtp:// or smtps:// URL'],
   ['http:\n  corsOrigins: ["*"]', 'line 2: http.corsOrigins must be an origin'],
   ['password:\n  minLength: 7', 'line 2: password.minLength must be at least'],
   ['password:\n  argon2:\n    memory: 19455', 'line 3: password.argon2.memory must be at least'],
