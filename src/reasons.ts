@@ -193,6 +193,7 @@ export type ProviderReason =
 /** Why a SAML provider's metadata could not be used. */
 export type MetadataReason =
   | MarkupReason
+  | 'not_a_provider'
   | 'not_metadata'
   | 'entity_missing'
   | 'entities_several'

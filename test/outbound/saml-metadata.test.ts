@@ -74,7 +74,7 @@ test.each<[string, Change, string]>([
   [
     'a service provider only',
     (xml) => xml.replaceAll('IDPSSODescriptor', 'SPSSODescriptor'),
-    'not_metadata',
+    'not_a_provider',
   ],
   ['a provider of SAML 1.1', swap('SAML:2.0:protocol', 'SAML:1.1:protocol'), 'not_metadata'],
   ['another namespace', swap('SAML:2.0:metadata', 'SAML:1.0:metadata'), 'not_metadata'],

@@ -32,6 +32,7 @@ export function readMetadata(text: string): SamlMetadata {
 }
 
 const hints: Partial<Record<MetadataReason, string>> = {
+  not_a_provider: 'Give the metadata of your provider, not that of idctl.',
   entities_several:
     'The file describes several providers. Ask the provider for its own metadata, with one entity.',
   endpoint_missing:
@@ -58,6 +59,7 @@ const words: Record<MetadataReason, string> = {
   markup_forbidden: 'it has processing instructions or CDATA sections',
   too_deep: 'its elements are nested too deep',
   too_many_elements: 'it has too many elements',
+  not_a_provider: 'it describes an application, not an identity provider',
   not_metadata: 'it does not describe one SAML 2.0 identity provider',
   entity_missing: 'it has no entity ID of 1 to 1,024 printable ASCII characters',
   entities_several: 'it describes several identity providers',
@@ -84,9 +86,15 @@ function entityOf(root: Element): Element {
     ? childrenNamed(root, ns.metadata, 'EntityDescriptor')
     : [root].filter((element) => isNamed(element, ns.metadata, 'EntityDescriptor'));
   const [entity, ...more] = entities.filter((one) => providersOf(one).length > 0);
-  if (entity === undefined) throw refused('not_metadata');
+  if (entity === undefined)
+    throw refused(isOfApplication(entities) ? 'not_a_provider' : 'not_metadata');
   if (more.length > 0) throw refused('entities_several');
   return entity;
+}
+
+/** Whether this is the metadata of an application, such as idctl: the page shows its URL too. */
+function isOfApplication(entities: Element[]): boolean {
+  return entities.some((one) => childrenNamed(one, ns.metadata, 'SPSSODescriptor').length > 0);
 }
 
 function providersOf(entity: Element): Element[] {
