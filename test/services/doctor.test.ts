@@ -15,6 +15,7 @@ import { organization, verifiedDomain } from '../support/builders.ts';
 import { counterpartMissing } from '../support/counterpart.ts';
 import { main, surroundings } from '../support/daemon.ts';
 import { dialect, freshDatabaseUrl } from '../support/database.ts';
+import { serve } from '../support/fake-server.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { joined, settingsFor } from '../support/ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
@@ -302,6 +303,19 @@ describe.skipIf(absent)('interface page: idctl doctor', { timeout: 120_000 }, ()
     );
     const { out } = await run(['status'], { ...surroundings(), ...other });
     expect(out).toMatch(/\nDaemon: +the daemon at \S+ uses another database\. Start the daemon/);
+  });
+
+  test('says that the daemon at the base URL is running, but not ready', async () => {
+    const { url } = await serve((_, response) => {
+      response.statusCode = 503;
+      response.end(JSON.stringify({ code: 'database_unreachable', detail: 'canary' }));
+    });
+    const { failed, out } = await doctor(['--json'], { IDCTL_BASE_URL: url });
+    expect(failed['base URL']).toMatchObject({
+      message: `the daemon at ${url} is not ready (database_unreachable)`,
+      hint: 'The daemon is running. Correct the other faults, or read the reason in its log.',
+    });
+    expect(out).not.toContain('canary');
   });
 
   test('names the address of a daemon of this database that listens elsewhere', async () => {

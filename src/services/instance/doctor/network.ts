@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listenFor } from '../../../config/paths.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Context } from '../../../context.ts';
-import { Refusal } from '../../../errors.ts';
+import { Refusal, refusals } from '../../../errors.ts';
 import { type Finding, found, right, skipped, wrong } from '../../../finding.ts';
 import { jsonIn } from '../../../input.ts';
 import type { Next, Todo } from '../../../next.ts';
@@ -59,6 +59,8 @@ function checkBaseUrl(
 }
 
 const readiness = z.object({ writable: z.boolean() });
+const problem = z.object({ code: z.string().refine((code) => Object.hasOwn(refusals, code)) });
+const notReady = 'The daemon is running. Correct the other faults, or read the reason in its log.';
 
 /**
  * Checks that the daemon of this database answers at the address over trusted TLS and, at the base
@@ -72,6 +74,8 @@ export async function examineDaemon(
   const answer = await outbound.reach(`${address}/readyz`).catch(refusalIn);
   if (answer instanceof Refusal) return unreached(answer, config, address);
   const { status, body } = answer;
+  const code = problem.safeParse(jsonIn(body)).data?.code;
+  if (code !== undefined) return wrong(`the daemon at ${address} is not ready (${code})`, notReady);
   if (status !== 200) return wrong(`${address}/readyz answers HTTP ${status}`, start);
   // A daemon of an older release may not report this.
   const writable = readiness.safeParse(jsonIn(body)).data?.writable ?? true;
