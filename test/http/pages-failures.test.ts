@@ -29,6 +29,8 @@ const away = (path: string, access: Access, error: () => Error) =>
   });
 const busy = () =>
   new Refusal('database_busy', 'The database is <busy>.', { hint: 'Try again.', retryAfter: 3 });
+const full = () =>
+  new Refusal('database_full', 'There is no space.', { hint: { technical: 'Free <space>.' } });
 const unreachable = () => new Refusal('provider_failed', 'The provider could not be used.');
 const bug = () => new TypeError('canary of the inside');
 
@@ -36,6 +38,7 @@ const open = () =>
   openDoor([away('/auth/busy', 'public', busy), away('/auth/upstream', 'public', unreachable)], {
     pages: [
       failing('/login/busy', busy),
+      failing('/login/full', full),
       failing('/login/bug', bug),
       page({
         path: '/login/fine',
@@ -64,6 +67,12 @@ test.each([
     if (status === 503) expect(answer.headers['retry-after']).toBe('3');
   },
 );
+
+test('X10 if only the operator can help, the page says to try again later', async () => {
+  const { body } = await (await open()).get('/login/full', asBrowser);
+  expect(body).toContain('Try again in a few minutes.');
+  expect(body).not.toContain('Free');
+});
 
 test('X10 a browser gets a page for a bug too, with only its reference', async () => {
   const door = await open();

@@ -218,7 +218,9 @@ export function alert({
     ...moreWords(moreFaults).map((text) => `… ${text}.`),
   ];
   const said = faults.length > 0 ? sentences : [refusal.message];
-  const advice = sentencesFor(refusal.hint);
+  // What the operator has to do is technical, but a person can do something too.
+  const later = refusal.kind === 'overloaded' ? 'Try again in a few minutes.' : undefined;
+  const advice = sentencesFor(refusal.hint) ?? later;
   const links = linksFor(refusal.hint, ctx?.actor);
   return html`<div class="alert" role="alert" id="${alertId}">
 ${said.map((text) => html`<p><strong>${text}</strong></p>`)}${advice && html`<p>${advice}</p>`}${links.map(({ href, text }) => html`<p><a href="${href}">${text}</a></p>`)}${reference && html`<p class="quiet">Reference: <code>${reference}</code></p>`}</div>`;
