@@ -59,12 +59,11 @@ ${confirmation(draft)}`);
 export function confirmAgain(draft: Draft): ShownPage {
   return asEnrolment(
     html`${alert(draft)}
-<p>Enter the next code that your authenticator app shows, or start again with a new secret.</p>
 ${confirmation(draft)}`,
     postForm(
       draft,
       '/account/two-factor',
-      html`<button class="link" type="submit">Start again</button>`,
+      html`<button class="link" type="submit">Start again with a new secret</button>`,
     ),
   );
 }
