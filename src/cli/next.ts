@@ -11,6 +11,36 @@ import {
   worded,
 } from '../next.ts';
 import { shellWord } from '../text/shell-word.ts';
+import { reachOfWord } from './reach.ts';
+
+interface Named {
+  config?: string | undefined;
+  server?: string | undefined;
+}
+
+let instance: Named = {};
+
+/** Lets each suggested command name the same instance as the running command. */
+export function nameInstance({ config, server }: Named): void {
+  instance = server === undefined ? { config } : { server };
+}
+
+/**
+ * A suggested command as it is typed here. `--config` or `--server` names the same instance, if the
+ * running command had it.
+ */
+export function here(command: string): string {
+  const reach = reachOfWord(command.split(' ')[1] ?? '');
+  const { config, server } = instance;
+  const option =
+    config !== undefined && reach !== 'anywhere'
+      ? ` --config ${shellWord(config)}`
+      : server !== undefined && reach === 'both'
+        ? ` --server ${shellWord(server)}`
+        : '';
+  // After `--`, it would be an argument.
+  return asTyped(command.replace(/(?= -- '?-)|$/, () => option));
+}
 
 /** The command for each operation. Its arguments stand in angle brackets, by their names. */
 export const commands: Record<OperationName, string> = {
@@ -117,11 +147,17 @@ export function startCommand(env: Environment, configFile: string | undefined): 
   return isOfUnit && hasUnit(env) ? 'systemctl start idctl' : 'idctl serve';
 }
 
+/** The command that starts the daemon of the same instance, as it is typed here. */
+export function startHere(): string {
+  const start = startCommand(process.env, instance.config);
+  return start === 'idctl serve' ? here(start) : asTyped(start);
+}
+
 const placeholders: Record<string, string> = { user: 'EMAIL' };
 
 /** The command with its arguments as words of a shell, and placeholders for the unknown ones. */
-export function commandOf({ operation, with: given = {} }: Todo): string {
-  if (operation === 'serve') return asTyped(startCommand(process.env, undefined));
+export function commandOf({ operation, with: given = {}, by }: Todo): string {
+  if (operation === 'serve') return startHere();
   const values: Record<string, string | undefined> = { ...given };
   const spelling = commands[operation].replace(/ \[(--\S+ <(\w+)>)\]/g, (_, option, name) =>
     values[name] === undefined ? '' : ` ${option}`,
@@ -136,7 +172,9 @@ export function commandOf({ operation, with: given = {} }: Todo): string {
     else if (/^-./.test(value) && !words.at(-1)?.startsWith('--')) dashed.push(shellWord(value));
     else words.push(shellWord(value));
   }
-  return asTyped([...words, ...(dashed.length === 0 ? [] : ['--', ...dashed])].join(' '));
+  const command = [...words, ...(dashed.length === 0 ? [] : ['--', ...dashed])].join(' ');
+  // The operator runs it on the host of the server.
+  return by === 'operator' && instance.server !== undefined ? asTyped(command) : here(command);
 }
 
 /** A replacer for `JSON.stringify`, which writes the hints of a view as text. */

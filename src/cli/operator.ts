@@ -11,6 +11,7 @@ import { type App, type Context, openContext } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { codeOf, fileFault, isMissing } from '../host/file-fault.ts';
 import { asTyped } from '../host/typed-program.ts';
+import { here } from './next.ts';
 
 /** The options that commands share. */
 export interface Flags {
@@ -121,7 +122,7 @@ export function requireDatabaseFile({ config }: LoadedConfig): void {
   if (file === null || existsSync(file)) return;
   throw new Refusal('not_ready', `There is no database at ${file}.`, {
     hint: {
-      technical: `If the database is lost, restore a backup. For a new instance: ${asTyped('idctl init')}. For a remote server: ${asTyped('idctl login URL')}`,
+      technical: `If the database is lost, restore a backup. For a new instance: ${here('idctl init')}. For a remote server: ${asTyped('idctl login URL')}`,
     },
   });
 }

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
-import { asTyped } from '../host/typed-program.ts';
 import type { planView } from '../services/provisioning/document/changes.ts';
 import { escaped } from '../text/escape.ts';
 import { commandLine } from './command-line.ts';
 import type { SecretSource } from './document-secrets.ts';
-import { commandText } from './next.ts';
+import { commandText, here } from './next.ts';
 
 export type PlanView = z.output<typeof planView>;
 type Change = PlanView['changes'][number];
@@ -103,8 +102,8 @@ function secretsMade(changes: Change[], org: string): string[] {
   const webhooks = added.some(({ section }) => section === 'webhooks');
   const clients = changes.filter((change) => change.section === 'clients' && usesSecret(change));
   return [
-    ...(webhooks ? [asTyped('idctl webhook rotate ID')] : []),
-    ...clients.map(({ key }) => asTyped(commandLine('idctl client rotate', key, `--org ${org}`))),
+    ...(webhooks ? [here('idctl webhook rotate ID')] : []),
+    ...clients.map(({ key }) => here(commandLine('idctl client rotate', key, `--org ${org}`))),
   ];
 }
 

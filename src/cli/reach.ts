@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { Refusal } from '../errors.ts';
-import type { Call } from './run.ts';
 
 /** Where a command works: on the daemon's host, there and remotely, or without an instance. */
 export type Reach = 'host' | 'both' | 'anywhere';
@@ -25,8 +24,13 @@ const ofNone = ['version', 'completion', 'schema', 'login', 'logout', 'server'];
 /** Where a command works, by the first word after `idctl`. */
 export function reachOf(command: Command): Reach {
   if (command.parent !== null && command.parent.parent !== null) return reachOf(command.parent);
-  if (ofHost.includes(command.name())) return 'host';
-  return ofNone.includes(command.name()) ? 'anywhere' : 'both';
+  return reachOfWord(command.name());
+}
+
+/** Where a command works, if this is the first word after `idctl`. */
+export function reachOfWord(word: string): Reach {
+  if (ofHost.includes(word)) return 'host';
+  return ofNone.includes(word) ? 'anywhere' : 'both';
 }
 
 /** The sentence in the help of a command that does not work on a remote server. */
@@ -38,7 +42,7 @@ export function onlyOnHost(hint: string, message = hostOnly): Refusal {
 }
 
 /** Refuses an operator-only option if the command runs on a remote server. */
-export function requireHost({ server }: Pick<Call, 'server'>, option: string): void {
+export function requireHost({ server }: { server: unknown }, option: string): void {
   const message = `The option ${option} works only on the host of the daemon.`;
   if (server !== null) throw onlyOnHost(`On a remote server, leave out ${option}.`, message);
 }

@@ -1,12 +1,10 @@
 import type { z } from 'zod';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Context } from '../context.ts';
-import { asTyped } from '../host/typed-program.ts';
 import type { Ending } from '../services/foundation/ending.ts';
 import { escaped } from '../text/escape.ts';
-import { shellWord } from '../text/shell-word.ts';
 import { sentences } from '../text/words.ts';
-import { commandText } from './next.ts';
+import { commandText, here, nameInstance } from './next.ts';
 import type { Flags } from './operator.ts';
 import {
   type Fields,
@@ -126,6 +124,7 @@ export interface Call {
 /** Begins a command. On the host, its first operation opens the database, if its input is valid. */
 export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: CommandDoor): Call {
   const { flags, input } = line;
+  nameInstance(flags);
   const speech = speak(flags);
   const operate: Call['operate'] = (operation, given = input) =>
     withProgress(() => door.operate(operation, given), !flags.quiet);
@@ -143,12 +142,7 @@ export function beginCall(line: Pick<Call, 'input' | 'flags' | 'typed'>, door: C
     server: door.server,
     configuration: door.configuration,
     operate,
-    here: (command) => {
-      const [option, value] =
-        door.server === null ? ['--config', flags.config] : ['--server', flags.server];
-      const whole = value === undefined ? command : `${command} ${option} ${shellWord(value)}`;
-      return asTyped(whole);
-    },
+    here,
     every,
     list: async (operation, fields, none, given) =>
       speech.table(await every(operation, given), fields, none),

@@ -1,9 +1,16 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { commandOf, commands, commandText, hintsAsText } from '../../src/cli/next.ts';
+import {
+  commandOf,
+  commands,
+  commandText,
+  here,
+  hintsAsText,
+  nameInstance,
+} from '../../src/cli/next.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { reachOf } from '../../src/cli/reach.ts';
 import { settings } from '../../src/config/setting-list.ts';
@@ -79,6 +86,23 @@ test('an operation has a route, unless only the operator on the host can run it'
     const text = routeText(whole(name)) ?? '';
     expect(text, name).not.toMatch(/idctl [a-z]|\/:\w/);
   }
+});
+
+test('a suggested command names the same instance as the running command', () => {
+  onTestFinished(() => nameInstance({}));
+  const unlock: Todo = { operation: 'user.unlock', with: { user: '-a' }, by: 'operator' };
+  const override: Todo = { operation: 'domain.override', with: { domain: 'a.b' }, by: 'operator' };
+  nameInstance({ config: 'my b.yaml' });
+  expect(commandOf(list)).toBe("idctl client list --org acme --config 'my b.yaml'");
+  expect(commandOf(unlock)).toBe("idctl user unlock --config 'my b.yaml' -- -a");
+  expect(commandOf({ operation: 'serve' })).toBe("idctl serve --config 'my b.yaml'");
+  expect(here('idctl login URL')).toBe('idctl login URL');
+  // On a remote server, the operator runs commands on its host.
+  nameInstance({ server: 'prod', config: 'b.yaml' });
+  expect(commandOf(list)).toBe('idctl client list --org acme --server prod');
+  expect(commandOf(unlock)).toBe('idctl user unlock -- -a');
+  expect(commandOf(override)).toBe('idctl domain add a.b --override');
+  expect(commandOf({ operation: 'serve' })).toBe('idctl serve');
 });
 
 const list: Todo = { to: 'list them', operation: 'client.list', with: { org: 'acme' } };

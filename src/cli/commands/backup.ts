@@ -8,7 +8,6 @@ import type { Config } from '../../config/schema.ts';
 import { openContext } from '../../context.ts';
 import { Refusal, refuseField } from '../../errors.ts';
 import { nameFileIn } from '../../host/file-fault.ts';
-import { asTyped } from '../../host/typed-program.ts';
 import type {
   backupView,
   restoredView,
@@ -16,7 +15,7 @@ import type {
 } from '../../services/instance/backup/container.ts';
 import type { settleRestored } from '../../services/instance/backup/settle.ts';
 import { verb } from '../command.ts';
-import { startCommand } from '../next.ts';
+import { startHere } from '../next.ts';
 import { becomeInstanceOwner, operatorName, readConfiguration } from '../operator.ts';
 import type { Fields } from '../output.ts';
 import { cleaningUp, withProgress } from '../progress.ts';
@@ -182,12 +181,11 @@ async function settle(config: Config, restored: Parameters<typeof settleRestored
   return promise;
 }
 
-function next({ here, flags }: Call, keepTokens: boolean): string {
-  const start = startCommand(process.env, flags.config);
+function next({ here }: Call, keepTokens: boolean): string {
   const tokens =
     'Suspended tokens, apps and clients need a new secret. Their owner creates it, or you do:\n  idctl pat regenerate, idctl app regenerate, idctl client rotate, or idctl scim token rotate\n';
   const passkeys =
     'Passkeys are a second factor only until their person signs in another way. A person under "Cannot sign in" has no other way: idctl user login-link EMAIL\n';
   const webhooks = `Webhooks are disabled, because this may be a test copy. To enable one: ${here('idctl webhook enable ID')}\n`;
-  return `Everyone must sign in again.\n${keepTokens ? '' : tokens + passkeys + webhooks}Next: ${start === 'idctl serve' ? here(start) : asTyped(start)}`;
+  return `Everyone must sign in again.\n${keepTokens ? '' : tokens + passkeys + webhooks}Next: ${startHere()}`;
 }
