@@ -43,6 +43,21 @@ export interface DocumentFile {
   place(error: unknown): unknown;
 }
 
+/** The usual mistakes, by the parser's code. */
+const mistakes: Record<string, string> = {
+  BAD_INDENT: 'a bracket is not closed, or the indentation is wrong',
+  BAD_SCALAR_START: 'a value that begins with a special character needs quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'the indentation is wrong, or a value with a colon needs quotes',
+  MISSING_CHAR: 'a quote, a bracket or a dash is missing, or the indentation is wrong',
+  MULTILINE_IMPLICIT_KEY: 'a colon after a name is missing, or the indentation is wrong',
+  TAB_AS_INDENT: 'a tab indents a line; use spaces',
+};
+
+function notYaml(code: string): string {
+  const mistake = mistakes[code];
+  return `this is not YAML${mistake === undefined ? '' : `: ${mistake}`}`;
+}
+
 /** Reads a YAML document; `-` is standard input. If it is not YAML, refuses and names bad lines. */
 export async function readDocument(
   file: string,
@@ -57,7 +72,7 @@ export async function readDocument(
   });
   const broken = parsed.errors.map(({ code, message, pos: [at] }) => {
     // Other messages of the parser may quote a secret.
-    const words = code === 'DUPLICATE_KEY' ? message : 'this is not YAML';
+    const words = code === 'DUPLICATE_KEY' ? message : notYaml(code);
     return { path: '', message: words, line: lines.linePos(at).line };
   });
   // The first error of a line often causes more on the same line, so only the first is shown.
