@@ -194,9 +194,7 @@ describe('the connection to a SAML provider', () => {
     const saved = await asks.submit(`${at}/saml`, { metadataXml, emailDomain });
     expect(saved.text).toMatch(/Certificate [0-9A-F:]{95} Expired on \d/);
     const tested = await saved.submit(`${at}/test`);
-    expect(tested.text).toMatch(
-      /certificates open It names 1 certificate, valid until [\d-]+\. .* ended on/,
-    );
+    expect(tested.text).toMatch(/certificates open It names 1 certificate\. .* ended on/);
     expect(tested.text).toContain('Renew it at the provider');
   });
 

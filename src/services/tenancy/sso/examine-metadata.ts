@@ -82,11 +82,13 @@ const warnBefore = 30 * 24 * 3600 * 1000;
 /** A certificate that has ended still proves an answer, so it is named and is not a fault. */
 function examineCertificates(certificates: StoredMetadata['certificates'], now: Date): Finding {
   const day = ({ notAfter }: { notAfter: string }) => notAfter.slice(0, 10);
-  const until = certificates.map(day).toSorted().join(', ');
+  const valid = certificates.filter(({ notAfter }) => new Date(notAfter) > now);
+  const until = valid.map(day).toSorted().join(', ');
   const ending = certificates.filter(
     ({ notAfter }) => new Date(notAfter).getTime() - now.getTime() < warnBefore,
   );
-  const seen = `names ${counted(certificates.length, 'certificate', 'certificates')}, valid until ${until}`;
+  const count = counted(certificates.length, 'certificate', 'certificates');
+  const seen = `names ${count}${valid.length === 0 ? '' : `, valid until ${until}`}`;
   if (ending.length === 0) return right(seen);
   const named = ending.map((one) => {
     const isOver = new Date(one.notAfter) <= now;
