@@ -38,11 +38,12 @@ export function providerFailed(
   rest: Rest = {},
 ): Refusal {
   const failure = { stage, reason };
+  const where = stage === 'metadata' ? 'metadata URL' : 'issuer';
   return new Refusal(
     'provider_failed',
     `The identity provider's ${names[stage]} could not be used: ${why}`,
     {
-      hint: rest.hint ?? 'Check the issuer of the connection, and that the provider is running.',
+      hint: rest.hint ?? `Check the ${where} of the connection, and that the provider is running.`,
       failure,
       extra: failure,
       cause: rest.cause,

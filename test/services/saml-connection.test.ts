@@ -97,6 +97,17 @@ describe('a SAML connection', () => {
       status: 502,
       body: { code: 'provider_failed' },
     });
+    expect(await put({ metadataUrl: 'https://absent.invalid/m' })).toMatchObject({
+      status: 502,
+      body: {
+        code: 'provider_failed',
+        detail: expect.stringMatching(
+          /metadata could not be used: absent.invalid cannot be resolved/,
+        ),
+        hint: expect.stringMatching(/metadata URL/),
+        reason: 'name_not_found',
+      },
+    });
     const { put: putElsewhere } = await founded();
     expect((await putElsewhere({ metadataUrl: 'https://192.168.1.1/m' })).body).toMatchObject({
       code: 'outbound_refused',

@@ -1,5 +1,5 @@
 import type { BoundedFetch } from '../http.ts';
-import { providerFailed } from '../provider-refusal.ts';
+import { providerFailed, providerRefusal } from '../provider-refusal.ts';
 import { readMetadata, writeMetadata } from './metadata.ts';
 import { sendRequest } from './request.ts';
 import type { Saml } from './saml.ts';
@@ -24,7 +24,7 @@ export function openSaml(network: () => Promise<Network>): Saml {
     readMetadata: read,
     async fetchMetadata(url) {
       if (!url.startsWith('https:')) await (await network()).judgeUrl(url);
-      const response = await (await network()).fetch(url);
+      const response = await (await network()).fetch(url).catch(unfetched);
       if (response.status !== 200)
         throw providerFailed(
           'metadata',
@@ -44,4 +44,8 @@ export function openSaml(network: () => Promise<Network>): Saml {
     },
     verify: verifyInThread,
   };
+}
+
+function unfetched(error: unknown): never {
+  throw providerRefusal(error, 'metadata');
 }
