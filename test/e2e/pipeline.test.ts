@@ -18,7 +18,7 @@ describe.skipIf(counterpartMissing('bind9')).each([
     const client = () => createClient(`http://127.0.0.1:${site.port}`);
     await playTranscript(`${import.meta.dirname}/pipeline.transcript`, {
       env: { ...(await site.env()), IDCTL_SECRET_CLIENT: clientSecret },
-      values: { port: String(site.port), issuer: site.issuer, at, waiting },
+      values: { port: String(site.port), issuer: site.issuer, at, there: at && ` ${at}`, waiting },
       commands: {
         publish: async (name = '', value = '') => {
           await site.bind.publishTxt(name, value);
