@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import { type Environment, searchedFiles, serversFile } from '../config/paths.ts';
+import type { Context } from '../context.ts';
 import { Refusal } from '../errors.ts';
 import { parse } from '../input.ts';
 import { type Flags, type Operator, openOperator, readConfiguration } from './operator.ts';
 import { onlyOnHost, reachOf } from './reach.ts';
-import type { CommandDoor } from './run.ts';
+import type { CommandDoor, Runs } from './run.ts';
 
 /** Chooses where a command runs: in the instance on this host, or on a remote server. */
 export async function openDoor(flags: Flags, command: Command): Promise<CommandDoor> {
@@ -68,19 +69,26 @@ function localDoor(flags: Flags, stored = ''): CommandDoor {
       });
     return opened;
   };
-  const operate: CommandDoor['operate'] = async (operation, given) => {
+  const perform = async <View>(
+    operation: Runs<View>,
+    given: unknown,
+    work: (ctx: Context, input: never) => Promise<View>,
+  ) => {
     const checked = parse(operation.input, given);
     const { run } = await operator();
     // The cast is safe: the operation's own schema has checked the input.
-    const view = await run((ctx) => operation(ctx, checked as never));
+    const view = await run((ctx) => work(ctx, checked as never));
     // As over HTTP, the schema drops unknown fields and orders the rest. The type stays the same.
     return (operation.output?.parse(view) ?? view) as typeof view;
   };
+  const operate: CommandDoor['operate'] = (operation, given) =>
+    perform(operation, given, operation);
   return {
     server: null,
     configuration,
     operate,
     rehearse: async (operation, given) => {
+      if (operation.rehearse !== undefined) return perform(operation, given, operation.rehearse);
       parse(operation.input, given);
       const { app } = await operator();
       return app.rehearse(() => operate(operation, given));

@@ -23,6 +23,8 @@ type Input = Record<string, unknown>;
 /** An operation as its callers see it: the schema of its input, and the function that runs it. */
 export interface Runs<View> {
   (ctx: Context, input: never): Promise<View>;
+  /** For an operation that must not start inside a transaction: runs it, and rolls it back. */
+  readonly rehearse?: (ctx: Context, input: never) => Promise<View>;
   readonly input: z.ZodType<object>;
   /** The schema of the view: the fields that are shown, in their order. */
   readonly output?: z.ZodType | undefined;
