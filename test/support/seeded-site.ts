@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { orderedId } from '../../src/crypto/id.ts';
@@ -34,7 +36,10 @@ import { type Idctl, openIdctl } from './idctl.ts';
 import { settingsFor } from './ldap.ts';
 import { type OpenIdProvider, startOpenIdProvider } from './openid-provider.ts';
 import { keepPasskey } from './passkeys.ts';
+import { portOf } from './ports.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
+import { providerMetadata } from './saml.ts';
+import { samlProvider } from './saml-provider.ts';
 import { type Slapd, startSlapd } from './slapd.ts';
 import { type Smtp, startSmtp } from './smtp.ts';
 import { registration, signInAt } from './sso.ts';
@@ -45,10 +50,12 @@ export interface SeededSite {
   folder: string;
   baseUrl: string;
   /** The id of one object of each kind; for an event, its reference. */
-  ids: Record<'pat' | 'app' | 'invitation' | 'mappings' | 'webhook' | 'delivery' | 'event', string>;
+  ids: Record<string, string>;
   /** The secret of the TOTP enrolment that was begun for ada@example.com. */
   totpSecret: string;
   provider: OpenIdProvider;
+  /** The URL of a SAML provider's metadata. */
+  metadataUrl: string;
   slapd: Slapd;
   stop(): Promise<void>;
 }
@@ -88,6 +95,8 @@ export async function seedSite(): Promise<SeededSite> {
     const { baseUrl } = idctl;
     const provider = await startProvider(baseUrl);
     started.push(provider);
+    const metadata = await serveMetadata();
+    started.push(metadata);
     const seeded = await seed(idctl, { bind, slapd, provider, receiver }).finally(() =>
       idctl.close(),
     );
@@ -95,7 +104,7 @@ export async function seedSite(): Promise<SeededSite> {
     const config = { listen: new URL(baseUrl).host, baseUrl, ...places, ...settings };
     // JSON is also YAML.
     await writeFile(join(folder, 'idctl.yaml'), JSON.stringify(config));
-    return { folder, baseUrl, ...seeded, provider, slapd, stop };
+    return { folder, baseUrl, ...seeded, provider, metadataUrl: metadata.url, slapd, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -107,6 +116,17 @@ function settingsOf({ resolverUrl, caFile }: Bind, { url }: Smtp) {
     outbound: { allow: ['127.0.0.1'] },
     doh: { resolverUrl, caFile },
     mail: { smtpUrl: url },
+  };
+}
+
+async function serveMetadata() {
+  const metadata = providerMetadata((await samlProvider()).key.certificate);
+  const server = createServer((_request, response) => response.end(metadata));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${portOf(server)}/metadata`,
+    stop: async () => server.close().closeAllConnections(),
   };
 }
 
@@ -149,7 +169,10 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
     email: 'ina@example.com',
     role: 'member',
   });
-  await createSetupLink(operator, createSetupLink.input.parse({ org, for: ['domain'] }));
+  const link = await createSetupLink(
+    operator,
+    createSetupLink.input.parse({ org, for: ['domain'] }),
+  );
   const { secret: totpSecret } = await startTotp.forOperator(
     operator,
     startTotp.forOperator.input.parse({ user }),
@@ -164,6 +187,7 @@ async function seed(idctl: Idctl, { bind, slapd, provider, receiver }: Counterpa
     webhook: webhook.id,
     delivery: deliveries.items[0]?.id ?? '',
     event: String(refused.body.requestId),
+    'setup-link': link.id,
   };
   return { ids, totpSecret };
 }

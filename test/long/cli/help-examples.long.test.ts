@@ -62,6 +62,7 @@ const before: Record<string, () => string> = {
     `idctl totp confirm --user ada@example.com --code ${codeIn(0)}`,
   'user totp-reset': () => `idctl totp confirm --user ada@example.com --code ${codeIn(0)}`,
   'mappings import': () => 'idctl mappings export --org acme >mappings.csv',
+  'sso refresh': () => `idctl sso set --org acme --saml-metadata ${site.metadataUrl} --force --yes`,
   plan: () => 'idctl export --org acme -o acme.yaml',
   apply: () => 'idctl export --org acme -o acme.yaml',
   restore: () => 'idctl backup idctl.backup',
