@@ -95,7 +95,7 @@ test('after a statement has failed, no other statement of its transaction runs',
 });
 
 test.runIf(dialect === 'sqlite')(
-  'if SQLite has no more space and rolls back, no other statement of the transaction is stored',
+  'if SQLite runs out of space and rolls back, no other statement of the transaction is stored',
   async () => {
     const failing = transaction(async () => {
       await create('full-0');

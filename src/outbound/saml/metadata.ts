@@ -148,7 +148,8 @@ function readCertificate(text: string): SamlCertificate | null {
     const certificate = new X509Certificate(Buffer.from(text, 'base64'));
     if (!isStrong(certificate)) return null;
     const notAfter = new Date(certificate.validTo);
-    if (Number.isNaN(notAfter.getTime())) throw new Error('The end of the certificate is no date.');
+    if (Number.isNaN(notAfter.getTime()))
+      throw new Error('The end of the certificate is not a date.');
     return { pem: certificate.toString(), fingerprint: certificate.fingerprint256, notAfter };
   } catch (error) {
     throw refused('certificate_unusable', error);

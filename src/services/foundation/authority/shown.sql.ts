@@ -8,8 +8,8 @@ interface Said {
   resource: string;
 }
 
-/** The link of a record that stands for its person; see `shownTo`. */
-const stands = "link IN ('attached', 'created')";
+/** The condition of a record that stands for its person; see `shownTo`. */
+export const stands = "link IN ('attached', 'created')";
 
 /** What the SCIM client of the organization has written about these people. */
 export function findSaid(organizationId: string, accountIds: string[]): Promise<Said[]> {

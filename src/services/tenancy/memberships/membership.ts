@@ -34,11 +34,11 @@ export const memberView = z.object({
   joinedAt: instant,
 });
 
+/** What a view of a member shows of the membership. */
+export type MemberFacts = Pick<Membership, 'accountId' | 'role' | 'synced' | 'origin' | 'joinedAt'>;
+
 /** A member as the organization sees them. */
-export function viewMember(
-  membership: Pick<Membership, 'accountId' | 'role' | 'synced' | 'origin' | 'joinedAt'>,
-  { email, name }: Shown,
-) {
+export function viewMember(membership: MemberFacts, { email, name }: Shown) {
   const { accountId: userId, role, synced, joinedAt } = membership;
   const origin = originOfRole(membership);
   return { userId, email, name, role, synced, origin, joinedAt: joinedAt.toISOString() };

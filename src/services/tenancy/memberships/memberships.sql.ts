@@ -2,9 +2,11 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Context } from '../../../context.ts';
 import { joinedTexts, textAt, textCondition } from '../../../database/dialect-sql.ts';
 import type { Account } from '../../../database/models/account.ts';
-import type { Membership, Role } from '../../../database/models/membership.ts';
+import type { Role } from '../../../database/models/membership.ts';
 import { dialectOfDatabase, select, selectAmong } from '../../../database/select.ts';
+import { stands } from '../../foundation/authority/shown.sql.ts';
 import { pushedIn } from '../../foundation/domain-names/pushed.sql.ts';
+import type { MemberFacts } from './membership.ts';
 
 // The SQL that finds members.
 
@@ -128,8 +130,7 @@ export function findMarked(
 }
 
 /** A membership with its account. */
-type MemberRow = Pick<Membership, 'accountId' | 'role' | 'synced' | 'origin' | 'joinedAt'> &
-  Pick<Account, 'id' | 'email' | 'name'>;
+type MemberRow = MemberFacts & Pick<Account, 'id' | 'email' | 'name'>;
 
 /** At most 200 members, in the order of their ids. */
 export function readMembers(organizationId: string, accountIds: string[]): Promise<MemberRow[]> {
@@ -241,14 +242,14 @@ interface Found {
  * the record by its account, and cannot read all records of the organization for each member.
  */
 const said = `LEFT JOIN scim_records r ON r.account_id = a.id AND (r.organization_id = $1) IS TRUE
-  AND r.link IN ('attached', 'created') AND NOT EXISTS (SELECT 1 FROM domains d
+  AND r.${stands} AND NOT EXISTS (SELECT 1 FROM domains d
     WHERE d.organization_id = $1 AND d.state = 'Verified' AND a.email LIKE '%@' || d.name)`;
 
 /** Whether a SCIM record may stand for a member. Without one, a search is cheaper. */
 async function hidesPeople(organizationId: string): Promise<boolean> {
   const rows = await select(
     `SELECT 1 AS one FROM scim_records
-      WHERE organization_id = $1 AND link IN ('attached', 'created') LIMIT 1`,
+      WHERE organization_id = $1 AND ${stands} LIMIT 1`,
     [organizationId],
   );
   return rows.length > 0;
