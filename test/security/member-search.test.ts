@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { execute } from '../../src/database/select.ts';
 import { transaction } from '../../src/database/transaction.ts';
 import { firstKey } from '../../src/services/foundation/page.ts';
-import { findMembers } from '../../src/services/tenancy/memberships/memberships.sql.ts';
+import { findMembers } from '../../src/services/tenancy/memberships/search.sql.ts';
 import { organization, signedIn } from '../support/builders.ts';
 import { fillMembers } from '../support/capped.ts';
 import { fastest } from '../support/fastest.ts';

@@ -19,7 +19,8 @@ import {
   rightToGrant,
   viewMember,
 } from './membership.ts';
-import { findAdminTokens, findMembers, readMembers } from './memberships.sql.ts';
+import { findAdminTokens, readMembers } from './memberships.sql.ts';
+import { findMembers } from './search.sql.ts';
 import { changeRoles } from './together.ts';
 
 // Members of an organization; add.ts adds them.
