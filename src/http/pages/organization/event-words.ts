@@ -72,11 +72,6 @@ const unknownGroups: Words<Told<object>> = ({ of }) =>
 const failedGroups: Words<Told<object>> = ({ of }) =>
   html`The groups of ${of} could not be applied at a sign-in.`;
 
-const refusals = ({ data }: Told<{ count?: number }>, way: string) => {
-  const { count = 1 } = data;
-  return `${count === 1 ? `A sign-in ${way} was` : `${count} sign-ins ${way} were`} refused`;
-};
-
 const mapped = ({
   orgRole,
   project = 'unknown',
@@ -151,9 +146,9 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
     html`${by} unlinked ${counted(data.people, 'person', 'people')} from the earlier identity provider.`,
   'sso.domain.lost': ({ data }) =>
     html`Another organization verified ${data.emailDomain}, so single sign-on no longer uses this domain.`,
-  'sso.owner.refused': (told) =>
-    html`${refusals(told, 'of an owner with single sign-on')}, because no owner has approved the connection.`,
-  'sso.signin.refused': (told) => html`${refusals(told, 'with single sign-on')}.`,
+  'sso.owner.refused': () =>
+    html`A sign-in of an owner with single sign-on was refused, because no owner has approved the connection.`,
+  'sso.signin.refused': () => html`A sign-in with single sign-on was refused.`,
   'sso.provider.failed': () => html`The identity provider could not be used.`,
   'sso.metadata.changed': () => html`The metadata of the identity provider has changed.`,
   'sso.metadata.refused': () =>
@@ -169,9 +164,9 @@ export const eventWords: { [Name in SeenEventName]: Words<Told<Data<Name>>> } = 
   'ldap.removed': acted('removed the connection to the directory'),
   'ldap.relinked': ({ by, data }) =>
     html`${by} unlinked ${counted(data.people, 'person', 'people')} from the earlier directory.`,
-  'ldap.owner.refused': (told) =>
-    html`${refusals(told, 'of an owner with the directory')}, because no owner has approved the connection.`,
-  'ldap.signin.refused': (told) => html`${refusals(told, 'with the directory')}.`,
+  'ldap.owner.refused': () =>
+    html`A sign-in of an owner with the directory was refused, because no owner has approved the connection.`,
+  'ldap.signin.refused': () => html`A sign-in with the directory was refused.`,
   'ldap.directory.failed': () => html`The directory could not be used.`,
   'ldap.bind.limited': () =>
     html`The directory refused the password of its connection too often. No more sign-ins are tried for a while.`,

@@ -12,7 +12,8 @@ export const clientWords = {
   },
   redirectUris: {
     label: 'Redirect URIs',
-    about: 'The exact URIs to which people return after signing in: https, or http on localhost.',
+    about:
+      'The exact URIs to which people return after signing in: https, or http on localhost. Only an application with forward auth needs none.',
     options: {
       '--redirect-uri <uri...>': 'where people return after sign-in: the exact https URL',
     },
