@@ -115,6 +115,19 @@ const signatures: Mode[] = [
     reason: 'signature_transform_refused',
   },
   {
+    mode: 'with content in the canonicalization method',
+    after: swap(
+      `<ds:CanonicalizationMethod Algorithm="${exclusive}"/>`,
+      `<ds:CanonicalizationMethod Algorithm="${exclusive}"><ds:XPath>/</ds:XPath></ds:CanonicalizationMethod>`,
+    ),
+    reason: 'signature_transform_refused',
+  },
+  {
+    mode: 'with a long list of namespace prefixes',
+    signing: { prefixes: Array.from({ length: 300 }, (_, at) => `p${at}`) },
+    reason: 'signature_transform_refused',
+  },
+  {
     mode: 'with two references',
     after: (xml) => xml.replace(/<ds:Reference .*<\/ds:Reference>/, (one) => one + one),
     reason: 'signature_malformed',

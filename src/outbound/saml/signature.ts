@@ -14,6 +14,9 @@ import { digestAlgorithms, signatureAlgorithms } from './signature-algorithms.ts
 
 type Stage = 'response' | 'assertion';
 
+/** The maximum length of a list of namespace prefixes. Known signers write fewer than ten prefixes. */
+const maxPrefixes = 1000;
+
 /**
  * The element as it was signed: the text whose digest the signature contains. Callers read only
  * this text. Refuses unless one of the certificates verifies the signature.
@@ -94,7 +97,8 @@ function checkForm(signature: Element, id: string | null, stage: Stage): Form {
   if (!Object.hasOwn(digestAlgorithms, algorithmOf(digest)))
     throw refuse('signature_algorithm_refused');
   if (algorithmOf(canonical) !== exclusive) throw refuse('signature_transform_refused');
-  if (!isUsual(transformed)) throw refuse('signature_transform_refused');
+  if (!isUsual(transformed) || ![canonical, ...transformed].every(hasOnlyPrefixes))
+    throw refuse('signature_transform_refused');
   if (!id || !reference || attributeOf(reference, 'URI') !== `#${id}`)
     throw refuse('signature_reference_refused');
   return { info, value: text, algorithm };
@@ -104,15 +108,21 @@ function isKnown(algorithm: string): algorithm is Form['algorithm'] {
   return Object.hasOwn(signatureAlgorithms, algorithm);
 }
 
-/**
- * Whether these are the two transforms of SAML, with at most a list of namespaces. Some signers
- * write the list into both, and its namespace is then wrong in the first. Only the second counts.
- */
+/** Whether these are the two transforms of SAML. */
 function isUsual(transforms: Element[]): boolean {
-  const contents = transforms.flatMap(childrenOf);
-  return (
-    transforms.map(algorithmOf).join(' ') === `${enveloped} ${exclusive}` &&
-    contents.every(({ localName }) => localName === 'InclusiveNamespaces')
+  return transforms.map(algorithmOf).join(' ') === `${enveloped} ${exclusive}`;
+}
+
+/**
+ * Whether this contains at most a list of namespace prefixes. Some signers write the list into both
+ * transforms, and its namespace is then wrong in the first. Only the second counts. A long list
+ * takes time before the signature is verified.
+ */
+function hasOnlyPrefixes(element: Element | undefined): boolean {
+  return (element === undefined ? [] : childrenOf(element)).every(
+    (child) =>
+      child.localName === 'InclusiveNamespaces' &&
+      (attributeOf(child, 'PrefixList') ?? '').length <= maxPrefixes,
   );
 }
 
