@@ -27,6 +27,8 @@ const newPassword = 'a staple of another kind';
 
 const when = /When: \d{1,2} [A-Z][a-z]+ \d{4} at \d\d:\d\d UTC\n/;
 
+// Mails that are sent together may arrive in any order, so these tests deliver each one before the next.
+
 /** The only letter to the person, which says when and where its change was made. */
 async function onlyLetter(who: Arrived, subject: string): Promise<Letter> {
   const letters = await lettersOf(who);
@@ -95,6 +97,7 @@ describe('a change that the person makes is told by mail', () => {
   test('P17 a recovery code that turns off the last factor: one mail, which promises no codes', async () => {
     const who = await arrived(idctl);
     const { recoveryCodes } = await withTotp(who);
+    await idctl.deliver();
     const [recoveryCode] = recoveryCodes;
     expect((await who.client.post('/api/v1/me/totp/disable', { recoveryCode })).status).toBe(204);
     const [, ...letters] = await lettersOf(who);
@@ -106,6 +109,7 @@ describe('a change that the person makes is told by mail', () => {
   test('a used recovery code, with the number of those left, and new codes', async () => {
     const who = await arrived(idctl);
     const { recoveryCodes } = await withTotp(who);
+    await idctl.deliver();
     const [recoveryCode] = recoveryCodes;
     const given = { email: who.email, password, recoveryCode };
     expect((await who.client.post('/api/v1/auth/login', given)).status).toBe(200);
@@ -120,9 +124,11 @@ describe('a change that the person makes is told by mail', () => {
   test('a token with scope admin, and its new value, but no other token', async () => {
     const who = await arrived(idctl);
     await withTotp(who);
+    await idctl.deliver();
     const made = await who.client.post('/api/v1/me/tokens', { name: 'deploy', scope: 'admin' });
     expect(made.status).toBe(201);
     const plain = await who.client.post('/api/v1/me/tokens', { name: 'plain' });
+    await idctl.deliver();
     for (const { body } of [made, plain]) {
       const again = await who.client.post(`/api/v1/me/tokens/${body.id}/regenerate`);
       expect(again.status).toBe(200);

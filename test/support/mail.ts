@@ -9,7 +9,7 @@ export interface MailingIdctl extends Idctl {
   deliver(): Promise<void>;
   /** Delivers, then returns the letters to this address, oldest first. */
   lettersTo(address: string): Promise<Letter[]>;
-  /** Delivers, then returns the code in the last letter to this address. */
+  /** Delivers, then returns the code in the last letter to this address that has one. */
   codeFor(address: string): Promise<string>;
 }
 
@@ -34,8 +34,11 @@ export async function openMailingIdctl(
     smtp,
     deliver,
     lettersTo,
-    codeFor: async (address) =>
-      /\b\d{6}\b/.exec((await lettersTo(address)).at(-1)?.text ?? '')?.[0] ?? 'none',
+    codeFor: async (address) => {
+      const letters = await lettersTo(address);
+      // A notice that is sent together with the code may arrive after it.
+      return letters.flatMap(({ text }) => /\b\d{6}\b/.exec(text) ?? []).at(-1) ?? 'none';
+    },
     close: async () => {
       await idctl.close();
       await smtp.stop();
