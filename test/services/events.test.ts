@@ -10,6 +10,7 @@ import { eventPage } from '../../src/services/foundation/events/view.ts';
 import { addDomain } from '../../src/services/tenancy/domains/operations.ts';
 import { fresh, organization, person, signedIn, verifiedDomain } from '../support/builders.ts';
 import { dialect } from '../support/database.ts';
+import { readAll } from '../support/events.ts';
 import { type Idctl, openIdctl } from '../support/idctl.ts';
 import { team } from '../support/team.ts';
 
@@ -130,12 +131,13 @@ test('spec §6 a list can be limited to what a person did, and what happened to 
   );
   expect(await kinds(member.id, '&from=1d&to=1d')).toEqual([]);
   expect(await kinds(admin.email.toUpperCase())).toEqual(['member.added']);
-  const { body } = await clients.admin.get(`${path}/events?person=${member.id}&limit=2`);
-  expect([body.items.length, body.hasMore]).toEqual([2, true]);
-  const rest = await clients.admin.get(
-    `${path}/events?person=${member.id}&limit=3&cursor=${body.nextCursor}`,
-  );
-  expect([rest.body.items.length, rest.body.hasMore]).toEqual([3, false]);
+  const pages = await readAll(async (cursor) => {
+    const page = `limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`;
+    const { body } = await clients.admin.get(`${path}/events?person=${member.id}&${page}`);
+    return eventPage.parse(body);
+  });
+  expect(pages.events.map(({ kind }) => kind)).toEqual(all);
+  if (dialect === 'sqlite') expect(pages.repeats).toBe(0);
   const wrong = await clients.admin.get(`${path}/events?person=Ben`);
   expect([wrong.status, wrong.body.errors[0].path]).toEqual([400, 'person']);
 });
@@ -169,35 +171,6 @@ test('O7 the events of a person in another organization are not found', async ()
   );
   expect(body.items).toEqual([]);
 });
-
-/** A page of a list of events. */
-interface Page<T> {
-  items: T[];
-  nextCursor: string | null;
-  hasMore: boolean;
-}
-
-/**
- * All events after the cursor, each once, and the cursor after them. While a transaction of another
- * connection is open, even a short one, cursors stay a second before it, and events repeat: this
- * reads until there is none.
- */
-async function readAll<T extends { id: string }>(
-  read: (cursor?: string) => Promise<Page<T>>,
-  after?: string | null,
-) {
-  const events = new Map<string, T>();
-  let count = 0;
-  let page = await read(after ?? undefined);
-  while (page.items.length > 0) {
-    for (const event of page.items) events.set(event.id, event);
-    count += page.items.length;
-    if (!page.hasMore) await pause(2);
-    page = await read(page.nextCursor ?? undefined);
-  }
-  const cursor = page.nextCursor ?? undefined;
-  return { events: [...events.values()], repeats: count - events.size, cursor };
-}
 
 /** The cursor after the latest event. */
 async function nowCursor(ctx: Context): Promise<string | undefined> {
