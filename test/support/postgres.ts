@@ -74,7 +74,9 @@ export async function startPostgres(): Promise<PostgresServer> {
     await endServer(server, 'SIGINT');
     rmSync(folder, { recursive: true, force: true });
   };
-  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  // A virtual machine may stand still for three seconds, which is idctl's own limit for a connection.
+  const patience = 'connectionTimeoutMillis=4400';
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres?${patience}`;
   try {
     await ready(url, server);
   } catch (error) {
