@@ -16,6 +16,7 @@ import { useToken } from '../support/tokens.ts';
 test('P14 a bot token expires after oauth.botTokenTtl, and the sweep deletes it', async () => {
   const instance = await openInstance({ oauth: { botTokenTtl: '30m' } });
   const { id, ask } = await appOf(instance);
+  instance.stopClock();
   const { body } = await ask();
   expect(body.expires_in).toBe(1800);
   instance.wait(1799);

@@ -28,6 +28,8 @@ export interface Idctl {
   client(options?: Parameters<typeof createClient>[1]): Client;
   /** Moves the clock of the instance forward. */
   wait(seconds: number): void;
+  /** Stops the clock of the instance, so that only `wait` moves it. */
+  stopClock(): void;
   close(): Promise<void>;
 }
 
@@ -56,10 +58,11 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
   };
   const config = { ...settings, baseUrl: settings.baseUrl ?? baseUrl, keyFile, database };
   let lead = 0;
+  let stoppedAt: number | undefined;
   const opened = await openApp({ config }, { migrate: 'yes' });
   const app: App = {
     ...opened,
-    clock: () => new Date(Date.now() + lead),
+    clock: () => new Date((stoppedAt ?? Date.now()) + lead),
     passwords: 'password' in given ? opened.passwords : quickHasher(opened.passwords),
   };
   const server = createServer(app, surface);
@@ -79,6 +82,9 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
     client: (options) => createClient(baseUrl, options),
     wait: (seconds) => {
       lead += seconds * 1000;
+    },
+    stopClock: () => {
+      stoppedAt ??= Date.now();
     },
     close,
   };
