@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createAuthority } from './certificates.ts';
 import { connectWhenListening, freePorts } from './ports.ts';
 
@@ -20,8 +21,13 @@ export interface Slapd {
   port: number;
   /** The certificate of its authority, in PEM. */
   ca: string;
-  /** The log so far: connections, binds, searches. */
+  /** The log so far: connections, binds, searches. The latest lines may be missing. */
   log: string[];
+  /**
+   * The log, once it has the end of all connections so far. slapd may log a result after it sent
+   * the result, even after the end of the connection.
+   */
+  wholeLog(): Promise<string[]>;
   /** Adds or changes entries (LDIF). */
   apply(ldif: string): Promise<void>;
   /**
@@ -71,6 +77,7 @@ export async function startSlapd(options: Options = {}): Promise<Slapd> {
     port: secure,
     ca: await readFile(authority.caFile, 'utf8'),
     log,
+    wholeLog: logReader(plain, log),
     apply,
     person: (uid, attributes) => apply(personEntry(uid, attributes)),
     async stop() {
@@ -81,12 +88,39 @@ export async function startSlapd(options: Options = {}): Promise<Slapd> {
   };
 }
 
-/** Waits until slapd answers: it logs that it starts before it listens on its ports. */
-async function untilAnswering(port: number): Promise<void> {
+/**
+ * Waits until slapd answers: it logs that it starts before it listens on its ports. Returns the port
+ * of the client.
+ */
+async function untilAnswering(port: number): Promise<number | undefined> {
   const socket = await connectWhenListening(port);
+  const { localPort } = socket;
   // An unbind request (RFC 4511 §4.3) closes the connection without an error.
   socket.end(Buffer.from('30050201014200', 'hex')).resume();
   await once(socket, 'close');
+  return localPort;
+}
+
+/**
+ * Connects after all others, and waits until the log has this connection and the end of every one.
+ * The function returns the log without its own connections.
+ */
+function logReader(port: number, log: string[]): () => Promise<string[]> {
+  const own = new Set<string>();
+  const connectionIn = (line: string) => /\bconn=\d+/.exec(line)?.[0] ?? '';
+  const connections = (word: string) => log.filter((line) => line.includes(word)).map(connectionIn);
+  return async () => {
+    const from = ` ACCEPT from IP=127.0.0.1:${await untilAnswering(port)} `;
+    for (;;) {
+      const last = connections(from).at(-1);
+      const ended = new Set(connections(' closed'));
+      if (last !== undefined && connections(' ACCEPT ').every((each) => ended.has(each))) {
+        own.add(last);
+        return log.filter((line) => !own.has(connectionIn(line)));
+      }
+      await pause(5);
+    }
+  };
 }
 
 function configuration(
