@@ -525,6 +525,7 @@ describe('O8 O6 `user delete` by the operator is never refused', () => {
     expect(await deleteUser(idctl.operator(), { user: id })).toMatchObject({ id, ownerless });
     const events = await Event.findAll({
       where: { kind: ['user.deleted', 'organization.ownerless'] },
+      order: ['id'],
     });
     const about = events.filter(({ subject }) => subject?.id === id);
     const whole = about.find(({ kind }) => kind === 'user.deleted');

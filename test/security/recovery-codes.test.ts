@@ -78,7 +78,8 @@ describe('P17 recovery codes', () => {
     expect(await login(account.email, { recoveryCode: first })).toMatchObject(invalid);
     const typed = ` ${second.replace('-', ' ').replaceAll('1', 'l').replaceAll('0', 'O').toUpperCase()}`;
     expect((await login(account.email, { recoveryCode: typed })).status).toBe(200);
-    const events = await Event.findAll({ where: { kind: 'user.recovery_code.used' } });
+    const where = { kind: 'user.recovery_code.used' };
+    const events = await Event.findAll({ where, order: ['id'] });
     expect(events.map(({ data }) => data)).toEqual([{ remaining: 9 }, { remaining: 8 }]);
   });
 
