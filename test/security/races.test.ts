@@ -90,17 +90,26 @@ async function during<T>(
   });
   await Promise.race([done.promise, working]);
   const answer = other();
-  await Promise.race([answer, someoneWaits()]);
+  await endsOrWaits(answer);
   go.resolve();
   await working;
   return answer;
 }
 
-/** On PostgreSQL, waits until a session waits for a lock. On SQLite, writers always wait. */
-async function someoneWaits(): Promise<void> {
+/**
+ * On PostgreSQL, waits until the work has ended or a session waits for a lock. On SQLite, writers
+ * always wait.
+ */
+async function endsOrWaits(work: Promise<unknown>): Promise<void> {
   const sql =
     "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
-  while (dialect === 'postgres' && (await select(sql, [])).length === 0) await pause(5);
+  let hasEnded = false;
+  const end = () => {
+    hasEnded = true;
+  };
+  void work.then(end, end);
+  while (dialect === 'postgres' && !hasEnded && (await select(sql, [])).length === 0)
+    await pause(5);
 }
 
 const directoryOf = (uri: string) => ({
@@ -378,7 +387,7 @@ test('if SCIM creates a person who is just joining, SCIM gets 409, and there is 
   });
   await begun.promise;
   const creating = client.send('POST', '/Users', { userName: email });
-  await Promise.race([creating, someoneWaits()]);
+  await endsOrWaits(creating);
   go.resolve();
   await joining;
   expect(await creating).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
@@ -398,7 +407,7 @@ test('SCIM can rename a person while their domain is removed, without a deadlock
   });
   await begun.promise;
   const renaming = client.patch(id, { op: 'replace', path: 'displayName', value: 'Ada King' });
-  await Promise.race([renaming, someoneWaits()]);
+  await endsOrWaits(renaming);
   go.resolve();
   await removing;
   expect((await renaming).status).toBe(200);
