@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createOutbound } from '../../src/outbound/create.ts';
 import { defaultLimits } from '../../src/outbound/limits.ts';
 import { turnsOf } from '../../src/services/foundation/limits/turns.ts';
@@ -113,7 +113,7 @@ test('O15 at most twenty tests run in a process; the operator’s do not wait', 
   await Promise.all(all.map((release) => release()));
 });
 
-/** Holds a turn of the organization until the returned function is called. */
+/** Holds a turn of the organization until the returned function is called, or the test ends. */
 async function hold(id: string) {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -121,11 +121,13 @@ async function hold(id: string) {
     begun.resolve();
     return ended.promise;
   });
-  await begun.promise;
-  return () => {
+  const release = () => {
     ended.resolve();
     return running;
   };
+  onTestFinished(release);
+  await begun.promise;
+  return release;
 }
 
 async function webhookAndClient(org: string) {
