@@ -176,22 +176,22 @@ test('S11 every failure after decryption looks and lasts alike', async () => {
   const told = new Set<string>();
   const times: number[] = [];
   for (const [name, says] of failures) {
-    const attempt = async () => {
+    let quickest = Number.POSITIVE_INFINITY;
+    // A busy machine adds to the time, so another attempt may be quicker.
+    for (let attempt = 0; attempt < 5 && quickest >= 1000; attempt += 1) {
       const began = performance.now();
       const refusal = await verify(says).catch((error: unknown) => error);
-      return { refusal, took: performance.now() - began };
-    };
-    const attempts = await Promise.all([attempt(), attempt(), attempt()]);
-    const [{ refusal }] = attempts;
-    times.push(Math.min(...attempts.map(({ took }) => took)));
-    if (!(refusal instanceof Refusal)) throw new Error(`${name} was accepted`);
-    const { code, message, hint, extra, failure } = refusal;
-    told.add(JSON.stringify({ code, message, hint, extra, failure }));
+      quickest = Math.min(quickest, performance.now() - began);
+      if (!(refusal instanceof Refusal)) throw new Error(`${name} was accepted`);
+      const { code, message, hint, extra, failure } = refusal;
+      told.add(JSON.stringify({ code, message, hint, extra, failure }));
+    }
+    times.push(quickest);
   }
   expect([...told]).toHaveLength(1);
   expect([...told][0]).toContain('assertion_unusable');
   expect(Math.min(...times)).toBeGreaterThan(245);
-  // The wait is long enough for every failure. A busy machine adds to it, so the quickest counts.
+  // The wait is long enough for every failure.
   expect(Math.max(...times)).toBeLessThan(1000);
 });
 
