@@ -254,11 +254,7 @@ describe('X7 a receiver that fails', () => {
   test('X7 is tried again after 5 s, 5 min and so on to 24 h; then the delivery is kept as dead, and can be sent again', async () => {
     const { id } = await add();
     // The clock stands still, so that a slow machine does not reach the next attempt too early.
-    let now = idctl.app.clock().getTime();
-    idctl.app.clock = () => new Date(now);
-    const wait = (seconds: number) => {
-      now += seconds * 1000;
-    };
+    idctl.stopClock();
     at.behave(answering(500));
     await happen();
     await deliver();
@@ -269,11 +265,11 @@ describe('X7 a receiver that fails', () => {
         attempts: tries + 1,
         responseStatus: 500,
       });
-      wait(delay * 60 - 1);
+      idctl.wait(delay * 60 - 1);
       await deliver();
       expect(at.received).toHaveLength(tries + 1);
       // Jitter delays an attempt by at most a tenth.
-      wait(delay * 6 + 1);
+      idctl.wait(delay * 6 + 1);
       await deliver();
       expect(at.received).toHaveLength(tries + 2);
     }
