@@ -155,9 +155,15 @@ export const ofSaml: Mutation[] = [
     ['the list of transforms', '!isUsual(transformed)', 'false', 'transform'],
     [
       'the content of transforms',
-      "contents.every(({ localName }) => localName === 'InclusiveNamespaces')",
-      'true',
+      "child.localName === 'InclusiveNamespaces' &&",
+      'true &&',
       'content in a transform',
+    ],
+    [
+      'the length of a list of prefixes',
+      "(attributeOf(child, 'PrefixList') ?? '').length <= maxPrefixes",
+      'true',
+      'a long list of namespace prefixes',
     ],
     [
       'the number of parts',

@@ -342,9 +342,9 @@ describe('X11 a request whose client has gone', () => {
     const body = '{"email":"gone@acme.test","password":"wrong-password-of-gone"}';
     const head = `POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
     const socket = connect(Number(port), '127.0.0.1');
-    socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
     const used = () => Counter.sum('used');
     const before = await used();
+    socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
     await expect.poll(used).toBeGreaterThan(before);
     socket.destroy();
     const counted = await used();
