@@ -161,7 +161,7 @@ export const ofSaml: Mutation[] = [
     ],
     [
       'the length of a list of prefixes',
-      "(attributeOf(child, 'PrefixList') ?? '').length <= maxPrefixes",
+      "(attributeOf(child, 'PrefixList') ?? '').length <= maxPrefixList",
       'true',
       'a long list of namespace prefixes',
     ],

@@ -11,6 +11,7 @@ import { type Installation, install } from '../support/installation.ts';
 import {
   type BothKinds,
   changeAt,
+  daemonReported,
   type Interruptions,
   interruptions,
   moveTo,
@@ -122,8 +123,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   test.runIf(dialect === 'sqlite')('a suspended daemon counts as running', async () => {
     const from = await copyOfDatabase(site.database);
     const daemon = await site.serve(at(from));
-    // A daemon reports itself shortly after it is ready.
-    await expect.poll(() => site.query('SELECT id FROM daemons', from)).toHaveLength(1);
+    await daemonReported(site, from);
     process.kill(daemon.pid, 'SIGSTOP');
     const { code, err } = await moveTo(site, await both.fresh('postgres'), at(from));
     process.kill(daemon.pid, 'SIGCONT');

@@ -11,6 +11,7 @@ import { createClient } from '../support/http.ts';
 import { type Installation, install } from '../support/installation.ts';
 import {
   type BothKinds,
+  daemonReported,
   moveTo,
   otherKind,
   startBothKinds,
@@ -62,9 +63,6 @@ const at = (database: string) => ({ IDCTL_DATABASE: database });
 const rowsIn = async (database: string, table: string) =>
   Number((await site.query(`SELECT count(*) AS n FROM ${table}`, database))[0]?.['n']);
 
-/** A daemon reports itself shortly after it is ready. */
-const reported = (database: string) => expect.poll(() => rowsIn(database, 'daemons')).toBe(1);
-
 describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
   test('to the other kind keeps sessions, tokens, secrets and waiting deliveries, and the old database is then refused', async () => {
     const from = await copyOfDatabase(site.database);
@@ -109,7 +107,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     const from = await copyOfDatabase(site.database);
     const to = await both.fresh(otherKind);
     const daemon = await site.serve(at(from));
-    await reported(from);
+    await daemonReported(site, from);
     const refused = await moveTo(site, to, at(from));
     expect([refused.code, refused.err]).toEqual([
       1,
@@ -132,7 +130,7 @@ describe.skipIf(missing)('database move', { timeout: 180_000 }, () => {
     );
 
     const daemon = await site.serve(at(from));
-    await reported(from);
+    await daemonReported(site, from);
     await writeFile(to.slice('sqlite:'.length), 'no database', { mode: 0o600 });
     const refused = await moveTo(site, to, at(from), '--dry-run', '--json');
     await daemon.stop();

@@ -216,7 +216,7 @@ test('a query that takes too long is stopped, and the next query runs', async ()
   ]);
   expect(late).toMatchObject({ status: 'rejected', reason: { name: 'OutOfTime' } });
   expect(beside.status).toBe('fulfilled');
-  expect(performance.now() - started).toBeLessThan(30_000);
+  expect(performance.now() - started).toBeLessThan(5000);
   expect(await selectWithin(60_000, { sql: 'SELECT $1 AS a', bind: ['x'] })).toEqual([{ a: 'x' }]);
   await expect(selectWithin(60_000, { sql: 'SELECT nothing', bind: [] })).rejects.not.toMatchObject(
     {

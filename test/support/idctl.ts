@@ -7,11 +7,8 @@ import { configSchema, type Settings } from '../../src/config/schema.ts';
 import { type Actor, type App, type Context, openContext } from '../../src/context.ts';
 import { createKeyFile } from '../../src/crypto/key-file.ts';
 import type { PasswordHasher } from '../../src/crypto/password.ts';
-import { assertNoTransaction } from '../../src/database/transaction.ts';
 import { createServer } from '../../src/http/server.ts';
 import { surface } from '../../src/http/surface.ts';
-import { createOutbound } from '../../src/outbound/create.ts';
-import { defaultLimits } from '../../src/outbound/limits.ts';
 import { password } from './builders.ts';
 import { migratedDatabaseUrl } from './database.ts';
 import { type Client, createClient } from './http.ts';
@@ -63,12 +60,8 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
   let lead = 0;
   let stoppedAt: number | undefined;
   const opened = await openApp({ config }, { migrate: 'yes' });
-  // A machine that stands still for seconds during a TLS handshake must not fail a test.
-  const limits = { ...defaultLimits, connect: 8_000 };
-  const outbound = createOutbound(config, assertNoTransaction, limits);
   const app: App = {
     ...opened,
-    outbound,
     clock: () => new Date((stoppedAt ?? Date.now()) + lead),
     passwords: 'password' in given ? opened.passwords : quickHasher(opened.passwords),
   };
@@ -76,7 +69,7 @@ export async function openIdctl(given: Given = {}, place?: Place): Promise<Idctl
   const close = async () => {
     leftOpen.delete(close);
     await server.close(0);
-    await Promise.all([outbound.close(), app.close()]);
+    await app.close();
     await rm(folder, { recursive: true, force: true });
   };
   leftOpen.add(close);

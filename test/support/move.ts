@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { copyOfDatabase, dialect } from './database.ts';
 import type { Installation } from './installation.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
@@ -185,4 +185,9 @@ export async function changeAt(database: string, sql: string): Promise<void> {
   await client.connect();
   await client.query(sql);
   await client.end();
+}
+
+/** Waits until a daemon of this database has reported itself, shortly after it is ready. */
+export async function daemonReported(site: Installation, database: string): Promise<void> {
+  await expect.poll(() => site.query('SELECT id FROM daemons', database)).toHaveLength(1);
 }

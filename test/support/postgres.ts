@@ -74,9 +74,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     await endServer(server, 'SIGINT');
     rmSync(folder, { recursive: true, force: true });
   };
-  // A virtual machine may stand still for three seconds, which is idctl's own limit for a connection.
-  const patience = 'connectionTimeoutMillis=4400';
-  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres?${patience}`;
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   try {
     await ready(url, server);
   } catch (error) {

@@ -14,8 +14,8 @@ import { digestAlgorithms, signatureAlgorithms } from './signature-algorithms.ts
 
 type Stage = 'response' | 'assertion';
 
-/** The maximum length of a list of namespace prefixes. Known signers write fewer than ten prefixes. */
-const maxPrefixes = 1000;
+/** The maximum length of a list of namespace prefixes, in characters. Known lists have under 100. */
+const maxPrefixList = 1000;
 
 /**
  * The element as it was signed: the text whose digest the signature contains. Callers read only
@@ -122,7 +122,7 @@ function hasOnlyPrefixes(element: Element | undefined): boolean {
   return (element === undefined ? [] : childrenOf(element)).every(
     (child) =>
       child.localName === 'InclusiveNamespaces' &&
-      (attributeOf(child, 'PrefixList') ?? '').length <= maxPrefixes,
+      (attributeOf(child, 'PrefixList') ?? '').length <= maxPrefixList,
   );
 }
 

@@ -13,7 +13,7 @@ export const clientWords = {
   redirectUris: {
     label: 'Redirect URIs',
     about:
-      'The exact URIs to which people return after signing in: https, or http on localhost. Only an application with forward auth needs none.',
+      'The exact URIs to which people return after signing in: https, or http on localhost. An application that a proxy protects (forward auth) needs none.',
     options: {
       '--redirect-uri <uri...>': 'where people return after sign-in: the exact https URL',
     },
